@@ -33,7 +33,10 @@ static uint64_t site_argument(const struct coder *c, uint64_t more)
  *
  * A return passes the key minus the address instead of the sum. So the check always fails after
  * uncounted code, even if it did not touch the registers. This matters because that code may have
- * forked, and a child that was not prepared must not use the frames of its parent. */
+ * forked, and a child that was not prepared must not use the frames of its parent.
+ *
+ * Where nothing is passed any more or yet, probes work in these two registers, because there may be
+ * no others to spare. */
 
 static unsigned passed_sum(const struct coder *c)
 {
@@ -58,7 +61,8 @@ static bool can_pass(const struct coder *c, const struct spot *s)
 static void pass(struct coder *c, unsigned frame, unsigned key, bool back)
 {
 	op(c, back ? EMIT_SUB_SHIFTED : EMIT_ADD_SHIFTED, passed_sum(c), key, frame, 0);
-	op(c, EMIT_MOVE, passed_frame(c), frame, 0, 0);
+	if (frame != passed_frame(c))
+		op(c, EMIT_MOVE, passed_frame(c), frame, 0, 0);
 }
 
 /* Whether the spot is at a return. At a tail call, the callee gets what was passed to us. */
@@ -67,25 +71,43 @@ static bool returns(const struct coder *c, const struct spot *s)
 	return c->t->cfg->blocks[cfg_block_at(c->t->cfg, s->va)].end == END_RETURN;
 }
 
-/* Whether a function without a frame keeps the passed values in the two registers all the time. */
-static bool keeps_passed(const struct coder *c)
+/* Passes the frame of our caller, on leaving the function. */
+static void pass_on(struct coder *c, const struct spot *s, unsigned frame)
 {
-	const uint8_t *pass = c->t->live->arch->pass;
-	const struct regset *touched = &c->t->live->touched;
-	return c->t->passes && !c->t->framed && !regset_has(touched, pass[0]) &&
-	       !regset_has(touched, pass[1]) && c->t->context != pass[0];
+	load(c, passed_sum(c), frame, offsetof(struct rt_shadow, key));
+	pass(c, frame, passed_sum(c), returns(c, s));
 }
 
 void code_pass_back(struct coder *c, struct spot spot)
 {
-	if (!keeps_passed(c) || !can_pass(c, &spot) || !returns(c, &spot))
+	if (!can_pass(c, &spot))
 		return;
 	begin(c);
-	op(c, EMIT_SUB_SHIFTED, passed_sum(c), passed_sum(c), passed_frame(c), 1);
+	pass_on(c, &spot, code_frame(c, passed_frame(c), passed_sum(c)));
 	code_put_alone(c, spot);
 }
 
 /* ---- entries and exits ---- */
+
+/* The operands with which probes find frames. */
+struct frame_finding {
+	unsigned frame; /* the one that is searched for */
+	unsigned key;   /* its key */
+	unsigned own;   /* where the activation's own frame goes */
+};
+
+static struct frame_finding frame_operands(const struct coder *c, bool passes)
+{
+	struct frame_finding f = {.frame = V1, .key = V0};
+	if (passes)
+		f = (struct frame_finding){.frame = passed_frame(c), .key = passed_sum(c)};
+	f.own = f.frame;
+	if (c->t->frame != REG_NONE)
+		f.own = EMIT_HELD + c->t->frame;
+	if (!passes)
+		f.frame = f.own;
+	return f;
+}
 
 /* Pushes a frame for this activation at `at`, below that of its caller. The frame is written twice,
  * because a signal handler that runs before it becomes the top frame uses the same memory. */
@@ -104,66 +126,76 @@ static void push(struct coder *c, unsigned context, unsigned caller, unsigned at
 	}
 }
 
-/* Checks the passed frame. Leaves in V3 the end of the slot of the call that entered us (the slot
- * is at V3 - 16). The key must contain the stack pointer at the call.
+/* Leaves in V3 the end of the slot of the call that entered us (the slot is at V3 - 16). `site`
+ * holds the key without its stack pointer. */
+static void find_slot(struct coder *c, unsigned frame, unsigned site)
+{
+	load(c, V3, frame, offsetof(struct rt_shadow, context));
+	op(c, EMIT_SHIFT_RIGHT, site, site, 0, RT_KEY_SITE - SLOT_SHIFT);
+	op(c, EMIT_SUB_SHIFTED, V3, V3, site, 0);
+}
+
+/* Checks the passed frame, and finds the slot. The key must contain the stack pointer at the call,
+ * and a site: the difference of two addresses, which other code may have left in the registers, has
+ * none. Only then may the frame be read.
  *
  * Context and key were stored by separate instructions and are loaded the same way: a load of the
  * pair would have to wait until both stores have reached the cache. */
-static void check_passed(struct coder *c)
+static void check_passed(struct coder *c, const struct frame_finding *f)
 {
-	unsigned frame = passed_frame(c);
 	int64_t pushed = c->t->live->arch->link == REG_NONE ? 8 : 0;
-	op(c, EMIT_SUB_SHIFTED, V0, passed_sum(c), frame, 0);
-	op(c, EMIT_STACK, V1, 0, 0, pushed);
-	op(c, EMIT_XOR, V1, V1, V0, 0);
-	op(c, EMIT_LOW_BITS, V2, V1, 0, RT_KEY_SITE);
-	op(c, EMIT_UNLESS_ZERO, 0, V2, 0, 0);
-	load(c, V2, frame, offsetof(struct rt_shadow, key));
-	op(c, EMIT_XOR, V2, V2, V0, 0);
-	op(c, EMIT_UNLESS_ZERO, 0, V2, 0, 0);
-	load(c, V3, frame, offsetof(struct rt_shadow, context));
-	op(c, EMIT_SHIFT_RIGHT, V0, V1, 0, RT_KEY_SITE);
-	op(c, EMIT_SUB_SHIFTED, V3, V3, V0, SLOT_SHIFT);
+	op(c, EMIT_SUB_SHIFTED, f->key, f->key, f->frame, 0);
+	op(c, EMIT_STACK, V2, 0, 0, pushed);
+	op(c, EMIT_XOR, V2, V2, f->key, 0);
+	op(c, EMIT_IF_ZERO, 0, V2, 0, 0);
+	op(c, EMIT_LOW_BITS, V3, V2, 0, RT_KEY_SITE);
+	op(c, EMIT_UNLESS_ZERO, 0, V3, 0, 0);
+	load(c, V3, f->frame, offsetof(struct rt_shadow, key));
+	op(c, EMIT_XOR, V3, V3, f->key, 0);
+	op(c, EMIT_UNLESS_ZERO, 0, V3, 0, 0);
+	find_slot(c, f->frame, V2);
 }
 
-/* Does the same as check_passed(), but finds the caller's frame through the thread, and leaves it
- * in `frame`. That frame is stale if its stack pointer is below ours: then branches to the aside
- * `stale`. */
-static void find_caller(struct coder *c, unsigned frame, unsigned stale)
+/* Does the same as check_passed(), but finds the caller's frame through the thread. That frame is
+ * stale if its stack pointer is below ours: then branches to the aside `stale`. */
+static void find_caller(struct coder *c, const struct frame_finding *f, unsigned stale)
 {
-	op(c, EMIT_AREA, V0, 0, 0, 0);
-	load(c, frame, V0, offsetof(struct rt_area, top));
-	load(c, V2, frame, offsetof(struct rt_shadow, key));
-	if (keeps_passed(c)) /* a return passes these back to our caller */
-		op(c, EMIT_ADD_SHIFTED, passed_sum(c), V2, frame, 0);
-	op(c, EMIT_SHIFT_RIGHT, V0, V2, 0, RT_KEY_SITE);
-	load(c, V3, frame, offsetof(struct rt_shadow, context));
-	op(c, EMIT_SUB_SHIFTED, V3, V3, V0, SLOT_SHIFT);
-	op(c, EMIT_LOW_BITS, V2, V2, 0, RT_KEY_SITE);
-	op(c, EMIT_STACK, V0, 0, 0, 0);
-	op(c, EMIT_SUB_SHIFTED, V2, V2, V0, 0);
+	op(c, EMIT_AREA, f->frame, 0, 0, 0);
+	load(c, f->frame, f->frame, offsetof(struct rt_area, top));
+	load(c, f->key, f->frame, offsetof(struct rt_shadow, key));
+	op(c, EMIT_LOW_BITS, V2, f->key, 0, RT_KEY_SITE);
+	op(c, EMIT_XOR, f->key, f->key, V2, 0);
+	op(c, EMIT_STACK, V3, 0, 0, 0);
+	op(c, EMIT_SUB_SHIFTED, V2, V2, V3, 0);
 	op(c, EMIT_IF_NEGATIVE, 0, V2, 0, stale);
+	find_slot(c, f->frame, f->key);
+}
+
+/* Branches to the aside unless the context is one of this function. */
+static void check_function(struct coder *c, unsigned context, unsigned tmp, unsigned other)
+{
+	load(c, tmp, context, offsetof(struct rt_context, function));
+	op(c, EMIT_ADD, tmp, tmp, 0, -(int64_t)c->n->function);
+	op(c, EMIT_UNLESS_ZERO, 0, tmp, 0, other);
 }
 
 /* If a site calls several functions, its slot leads to one of them, and the thread's table of
- * callees to others. Leaves the context in `child`; V3 is as check_passed() left it. */
+ * callees to others. Leaves the context in `child`; V3 is as find_slot() left it. */
 static void find_callee(struct coder *c, unsigned caller, unsigned child, unsigned missing)
 {
-	load(c, V0, caller, offsetof(struct rt_shadow, context));
-	load(c, V0, V0, offsetof(struct rt_context, area));
-	load(c, V0, V0, offsetof(struct rt_area, callees));
+	load(c, child, caller, offsetof(struct rt_shadow, context));
+	load(c, child, child, offsetof(struct rt_context, area));
+	load(c, child, child, offsetof(struct rt_area, callees));
 	op(c, EMIT_SHIFT_RIGHT, V2, V3, 0, SLOT_SHIFT);
 	op(c, EMIT_ADD, V2, V2, 0, RT_CALLEE_STEP * (int64_t)c->n->function);
 	op(c, EMIT_LOW_BITS, V2, V2, 0, RT_CALLEE_BITS);
-	op(c, EMIT_ADD_SHIFTED, V0, V0, V2, CALLEE_SHIFT);
-	load(c, V2, V0, offsetof(struct rt_callee, slot));
-	op(c, EMIT_XOR, V2, V2, V3, 0);
-	op(c, EMIT_UNLESS_ZERO, 0, V2, 0, missing);
-	load(c, V2, V0, offsetof(struct rt_callee, calls));
-	load(c, child, V0, offsetof(struct rt_callee, child));
-	load(c, V3, child, offsetof(struct rt_context, function));
-	op(c, EMIT_ADD, V3, V3, 0, -(int64_t)c->n->function);
-	op(c, EMIT_UNLESS_ZERO, 0, V3, 0, missing);
+	op(c, EMIT_ADD_SHIFTED, V2, child, V2, CALLEE_SHIFT);
+	load(c, child, V2, offsetof(struct rt_callee, slot));
+	op(c, EMIT_XOR, child, child, V3, 0);
+	op(c, EMIT_UNLESS_ZERO, 0, child, 0, missing);
+	load(c, child, V2, offsetof(struct rt_callee, child));
+	load(c, V2, V2, offsetof(struct rt_callee, calls));
+	check_function(c, child, V3, missing);
 	op(c, EMIT_COUNT, V3, V2, 0, 0);
 }
 
@@ -172,32 +204,29 @@ static void find_callee(struct coder *c, unsigned caller, unsigned child, unsign
 void code_enter(struct coder *c, struct spot spot)
 {
 	bool passes = c->t->passes;
-	unsigned child = c->t->context != REG_NONE ? held_context(c) : V0;
-	unsigned own = c->t->frame != REG_NONE ? EMIT_HELD + c->t->frame : V1;
-	unsigned caller = passes ? passed_frame(c) : own;
+	struct frame_finding f = frame_operands(c, passes);
+	unsigned child = c->t->context != REG_NONE ? held_context(c) : f.key;
 	unsigned other = passes, unknown = other + 1; /* numbers of asides */
 	const int64_t slot = -(int64_t)sizeof(struct rt_context_slot);
 	begin(c);
 	if (passes)
-		check_passed(c);
+		check_passed(c, &f);
 	else
-		find_caller(c, caller, unknown);
+		find_caller(c, &f, unknown);
 	uint16_t found = next_op(c);
 	op(c, EMIT_LOAD, child, V3, 0, slot + (int64_t)offsetof(struct rt_context_slot, child));
-	load(c, V2, child, offsetof(struct rt_context, function));
-	op(c, EMIT_ADD, V2, V2, 0, -(int64_t)c->n->function);
-	op(c, EMIT_UNLESS_ZERO, 0, V2, 0, other);
+	check_function(c, child, V2, other);
 	op(c, EMIT_COUNT, V2, V3, 0, slot + (int64_t)offsetof(struct rt_context_slot, calls));
 	uint16_t counted = next_op(c);
 	code_keep_context(c, child);
 	if (c->t->framed)
-		push(c, child, caller, own);
+		push(c, child, f.frame, f.own);
 	if (passes) {
 		aside(c, found);
-		find_caller(c, caller, unknown);
+		find_caller(c, &f, unknown);
 	}
 	aside(c, counted);
-	find_callee(c, caller, child, unknown);
+	find_callee(c, f.frame, child, unknown);
 	last_aside(c, c->n->called, site_argument(c, 0));
 	call_runtime(c, child);
 	code_put_alone(c, spot);
@@ -207,16 +236,14 @@ void code_enter(struct coder *c, struct spot spot)
 void code_leave(struct coder *c, struct spot spot)
 {
 	bool passes = can_pass(c, &spot);
-	unsigned outer = passes ? passed_frame(c) : V1;
+	unsigned outer = passes ? passed_frame(c) : V1, area = passes ? passed_sum(c) : V0;
 	begin(c);
-	unsigned at = code_frame(c, V1, V2);
-	code_area(c, V0);
+	unsigned at = code_frame(c, outer, V2);
+	code_area(c, area);
 	op(c, EMIT_ADD, outer, at, 0, counters_frame_size(c->t));
-	store(c, V0, offsetof(struct rt_area, top), outer);
-	if (passes) {
-		load(c, V1, outer, offsetof(struct rt_shadow, key));
-		pass(c, outer, V1, returns(c, &spot));
-	}
+	store(c, area, offsetof(struct rt_area, top), outer);
+	if (passes)
+		pass_on(c, &spot, outer);
 	code_put_alone(c, spot);
 }
 
@@ -231,56 +258,61 @@ int64_t counters_key(const struct counters *t, uint32_t site)
 
 void code_call(struct coder *c, struct spot spot, uint32_t site)
 {
+	bool passes = can_pass(c, &spot);
+	unsigned key = passes ? passed_sum(c) : V1;
 	begin(c);
-	unsigned at = code_frame(c, V0, V1);
-	op(c, EMIT_STACK, V1, 0, 0, counters_key(c->t, site));
-	store(c, at, offsetof(struct rt_shadow, key), V1);
-	if (can_pass(c, &spot))
-		pass(c, at, V1, false);
+	unsigned at = code_frame(c, passes ? passed_frame(c) : V0, V1);
+	op(c, EMIT_STACK, key, 0, 0, counters_key(c->t, site));
+	store(c, at, offsetof(struct rt_shadow, key), key);
+	if (passes)
+		pass(c, at, key, false);
 	code_put_alone(c, spot);
 }
 
-/* Loads the top frame into `top`, which must have the key of the call; if not, branches to the
- * aside `other`. */
-static void check_key(struct coder *c, unsigned top, uint32_t site, unsigned other)
+/* Branches to the aside `other` if the key is not that of the call. */
+static void check_key(struct coder *c, unsigned key, uint32_t site, unsigned other)
 {
-	op(c, EMIT_AREA, V0, 0, 0, 0);
-	load(c, top, V0, offsetof(struct rt_area, top));
-	load(c, V2, top, offsetof(struct rt_shadow, key));
-	op(c, EMIT_STACK, V0, 0, 0, counters_key(c->t, site));
-	op(c, EMIT_XOR, V2, V2, V0, 0);
+	op(c, EMIT_STACK, V2, 0, 0, counters_key(c->t, site));
+	op(c, EMIT_XOR, V2, V2, key, 0);
 	op(c, EMIT_UNLESS_ZERO, 0, V2, 0, other);
 }
 
-/* Makes the frame, and its context, the current ones. */
-static void adopt_frame(struct coder *c, unsigned frame, unsigned context)
+/* Finds the top frame, which must have the key of the call; if not, branches to the aside
+ * `other`. */
+static void find_own(struct coder *c, const struct frame_finding *f, uint32_t site, unsigned other)
 {
-	if (c->t->frame != REG_NONE)
-		op(c, EMIT_MOVE, EMIT_HELD + c->t->frame, frame, 0, 0);
-	load(c, context, frame, offsetof(struct rt_shadow, context));
+	op(c, EMIT_AREA, f->frame, 0, 0, 0);
+	load(c, f->frame, f->frame, offsetof(struct rt_area, top));
+	load(c, f->key, f->frame, offsetof(struct rt_shadow, key));
+	check_key(c, f->key, site, other);
+}
+
+/* Makes the frame, and its context, the current ones. */
+static void adopt_frame(struct coder *c, const struct frame_finding *f, unsigned context)
+{
+	if (f->own != f->frame)
+		op(c, EMIT_MOVE, f->own, f->frame, 0, 0);
+	load(c, context, f->frame, offsetof(struct rt_shadow, context));
 	code_keep_context(c, context);
 }
 
 void code_come_back(struct coder *c, struct spot spot, uint32_t site)
 {
-	unsigned context = c->t->context != REG_NONE ? held_context(c) : V3;
-	unsigned own = c->t->frame != REG_NONE ? EMIT_HELD + c->t->frame : V1;
 	bool passes = c->t->passes && !c->t->sites[site - 1].syscall;
-	unsigned top = passes ? passed_frame(c) : own;
+	struct frame_finding f = frame_operands(c, passes);
+	unsigned context = c->t->context != REG_NONE ? held_context(c) : f.key;
 	begin(c);
 	if (passes) {
-		op(c, EMIT_ADD_SHIFTED, V0, passed_sum(c), top, 0);
-		op(c, EMIT_STACK, V1, 0, 0, counters_key(c->t, site));
-		op(c, EMIT_XOR, V0, V0, V1, 0);
-		op(c, EMIT_UNLESS_ZERO, 0, V0, 0, 0);
+		op(c, EMIT_ADD_SHIFTED, f.key, f.key, f.frame, 0);
+		check_key(c, f.key, site, 0);
 	} else {
-		check_key(c, top, site, 0);
+		find_own(c, &f, site, 0);
 	}
 	uint16_t found = next_op(c);
-	adopt_frame(c, top, context);
+	adopt_frame(c, &f, context);
 	if (passes) {
 		aside(c, found);
-		check_key(c, top, site, 1);
+		find_own(c, &f, site, 1);
 	}
 	last_aside(c, c->n->returned, site_argument(c, site));
 	call_runtime(c, context);
@@ -328,13 +360,13 @@ static uint32_t site_before(const struct coder *c, uint32_t block)
 void code_land(struct coder *c, uint32_t block, uint32_t word)
 {
 	const struct cfg *g = c->t->cfg;
+	struct frame_finding f = frame_operands(c, false);
 	unsigned context = c->t->context != REG_NONE ? held_context(c) : V3;
-	unsigned own = c->t->frame != REG_NONE ? EMIT_HELD + c->t->frame : V1;
 	uint32_t owner = c->owners++, site = site_before(c, block);
 	begin(c);
 	if (site) {
-		check_key(c, own, site, 0);
-		adopt_frame(c, own, context);
+		find_own(c, &f, site, 0);
+		adopt_frame(c, &f, context);
 	}
 	call_runtime_aside(c, context, c->n->landed, site_argument(c, loop_argument(c, block)),
 			   !site);

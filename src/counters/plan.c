@@ -586,24 +586,29 @@ static uint8_t take_register(uint64_t *set, uint64_t preferred)
 }
 
 /* Chooses the registers that hold context and frame. Calls pass the key and the frame in two
- * registers. A function that makes calls should hold its values there; one that makes none should
- * not use these two. */
+ * registers. A function that makes calls should hold its values there. One that makes none should
+ * leave its caller's frame where it is; its context is better elsewhere. */
 static void choose_registers(struct planner *p)
 {
 	const uint8_t *pass = p->arch->pass;
-	uint64_t usable = p->o->private.core & ~p->o->live->touched.core & UINT32_MAX;
+	const struct regset *private = &p->o->private;
+	uint64_t usable = private->core & ~p->o->live->touched.core & UINT32_MAX;
+	uint64_t vectors = private->vec & ~p->o->live->touched.vec;
 	uint64_t key = pass[0] == REG_NONE ? 0 : UINT64_C(1) << pass[0];
 	uint64_t frame = pass[1] == REG_NONE ? 0 : UINT64_C(1) << pass[1];
+	bool calls = p->t->site_count, can_pass = key && frame && !(~private->core & (key | frame));
 	if (p->o->live->unknown)
-		usable = 0;
-	uint64_t vectors = p->o->live->unknown ? 0 : p->o->private.vec & ~p->o->live->touched.vec;
-	bool calls = p->t->site_count;
-	p->t->context_vector = usable ? REG_NONE : take_register(&vectors, vectors);
-	p->t->context = take_register(&usable, calls && usable & key ? key : ~(key | frame));
-	p->t->frame = calls ? take_register(&usable, frame) : REG_NONE;
-	/* The caller's frame is needed until the context is known, so both cannot use pass[1]. */
-	p->t->passes =
-		key && frame && !(~p->o->private.core & (key | frame)) && p->t->context != pass[1];
+		usable = vectors = 0;
+	/* The caller's frame is needed until the context is known. */
+	uint64_t general = can_pass && (vectors || usable & ~frame) ? usable & ~frame : usable;
+	p->t->context_vector = general ? REG_NONE : take_register(&vectors, vectors);
+	p->t->context = take_register(&general, calls && general & key ? key : ~(key | frame));
+	p->t->passes = can_pass && p->t->context != pass[1];
+	if (p->t->context != REG_NONE)
+		usable &= ~(UINT64_C(1) << p->t->context);
+	if (!calls)
+		usable &= p->t->passes ? frame : 0;
+	p->t->frame = take_register(&usable, frame);
 	bool *busy = ARENA_ARRAY(p->tmp, bool, p->forest->loop_count + 1);
 	for (uint32_t i = 0; i < p->forest->loop_count; i++)
 		busy[i] = p->calls[i] || p->jumps[i];

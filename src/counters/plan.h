@@ -86,8 +86,9 @@ struct counters {
 	bool still;  /* the function never moves the stack pointer */
 	bool framed; /* its activations have frames on the shadow stack */
 	/* Registers that hold, in the whole function, the address of the context and, only if there
-	 * is one for that, of the frame. REG_NONE: there is no register for it. If there is no
-	 * general register for the context, a vector register holds it. */
+	 * is one for that, of the frame on top of the shadow stack: the function's own, or its
+	 * caller's if it has none. REG_NONE: there is no register for it. If there is no general
+	 * register for the context, a vector register holds it. */
 	uint8_t context, frame, context_vector;
 	/* The registers in which calls pass the frame are private, too. */
 	bool passes;

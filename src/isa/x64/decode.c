@@ -159,7 +159,7 @@ const struct arch arch_x64 = {
 	 * them. */
 	.private_candidates.core = X64_BIT(X64_R10) | X64_BIT(X64_R11) | X64_BIT(REG_FLAGS),
 	.private_candidates.vec = 0xf300,
-	.pass = {REG_NONE, REG_NONE},
+	.pass = {X64_R10, X64_R11},
 	.usable.core = (0xffff & ~(X64_BIT(X64_RSP) | X64_BIT(X64_RBP))) | X64_BIT(REG_FLAGS),
 	.usable.vec = 0xffff,
 	.layout = &x64_layout,

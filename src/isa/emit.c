@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "isa/arch.h"
+#include "isa/native.h"
 
 enum {
 	NOT_PLACED = UINT32_MAX,
@@ -23,6 +24,7 @@ enum {
 void emit_init(struct emit *e, const struct arch *arch, uint64_t base)
 {
 	*e = (struct emit){.arch = arch, .base = base, .extent = EMIT_EXTENT};
+	e->avx = arch == &arch_x64 && avx_is_usable();
 }
 
 void emit_release(struct emit *e)

@@ -55,6 +55,10 @@ struct emit {
 	VEC(struct emit_aside) asides;
 	uint32_t rare;  /* set by emit_finish(): offset where the asides begin */
 	uint32_t saved; /* number of registers that probes had to save so far */
+	/* x64: vectors are written with AVX. The older forms would keep the upper parts of
+	 * registers, for which CPUs have to wait or to change their state, if programs use these.
+	 * emit_init() sets it where this machine can execute it. */
+	bool avx;
 	bool failed;
 };
 

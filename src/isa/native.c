@@ -31,6 +31,11 @@ bool thread_pointer_is_readable(void)
 	return true;
 }
 
+bool avx_is_usable(void)
+{
+	return false;
+}
+
 #elif defined(__x86_64__)
 
 uint64_t ticks_now(void)
@@ -95,6 +100,11 @@ bool thread_pointer_is_readable(void)
 {
 	enum { FSGSBASE = 1 << 1 }; /* asm/hwcap2.h: HWCAP2_FSGSBASE */
 	return getauxval(AT_HWCAP2) & FSGSBASE;
+}
+
+bool avx_is_usable(void)
+{
+	return __builtin_cpu_supports("avx");
 }
 
 #else

@@ -12,3 +12,5 @@ uint64_t own_thread_pointer(void);
 /* Whether the kernel allows programs to execute the instruction by which probes read the thread
  * pointer. */
 bool thread_pointer_is_readable(void);
+/* Whether programs on this machine may use x86-64's vector instructions with three operands. */
+bool avx_is_usable(void);

@@ -54,6 +54,7 @@ static void expect_operations(const struct emit_op *ops, uint16_t count, uint16_
 			       .table_bits = 12};
 	struct emit e;
 	emit_init(&e, &arch_x64, BASE);
+	e.avx = false;
 	arch_x64.emit->probe(&e, &p);
 	expect_code(&e, "operations", expected);
 }
@@ -129,11 +130,13 @@ static void test_saving_text(void **state)
 	(void)state;
 	p.free.core = B(REG_FLAGS);
 	emit_init(&e, &arch_x64, BASE);
+	e.avx = false;
 	arch_x64.emit->probe(&e, &p);
 	expect_code(&e, "one is enough",
 		    "movq %rax, %xmm14; movq (%r11), %rax; incq 8(%rax); movq %xmm14, %rax");
 	p.free.core = 0;
 	emit_init(&e, &arch_x64, BASE);
+	e.avx = false;
 	arch_x64.emit->probe(&e, &p);
 	expect_code(&e, "two are needed",
 		    "leaq -0x80(%rsp), %rsp; pushq %rax; pushq %rcx; movq (%r11), %rax; "
@@ -151,12 +154,20 @@ static void test_vector_text(void **state)
 		{EMIT_TO_VECTOR, .d = EMIT_VECTOR + 8, .a = EMIT_HELD + 12},
 		{EMIT_FROM_VECTOR, .d = 0, .a = EMIT_VECTOR + 2}};
 	static const struct emit_op bad = {EMIT_VECTOR_COUNT, .d = EMIT_VECTOR + 16};
-	struct emit_probe p = {.ops = &bad, .op_count = 1};
+	struct emit_probe p;
 	struct emit e;
 	(void)state;
 	expect_operations(ops, 6, 6, B(RAX),
 			  "pxor %xmm15, %xmm15; paddq 0x22(%rip), %xmm15; movq %xmm9, %rax; "
 			  "movq %xmm1, %r12; movq %r12, %xmm8; movq %xmm2, %rax");
+	p = (struct emit_probe){.ops = ops, .op_count = 6, .free.core = B(RAX)};
+	emit_init(&e, &arch_x64, BASE);
+	e.avx = true;
+	arch_x64.emit->probe(&e, &p);
+	expect_code(&e, "with AVX",
+		    "vpxor %xmm15, %xmm15, %xmm15; vpaddq 0x22(%rip), %xmm15, %xmm15; "
+		    "vmovq %xmm9, %rax; vmovq %xmm1, %r12; vmovq %r12, %xmm8; vmovq %xmm2, %rax");
+	p = (struct emit_probe){.ops = &bad, .op_count = 1};
 	emit_init(&e, &arch_x64, BASE);
 	arch_x64.emit->probe(&e, &p);
 	assert_false(emit_finish(&e));
@@ -170,6 +181,7 @@ static void expect_restart(const struct emit_op *op, uint64_t unused)
 	uint32_t load = UINT32_MAX, store = 0;
 	struct emit e;
 	emit_init(&e, &arch_x64, BASE);
+	e.avx = false;
 	arch_x64.emit->probe(&e, &p);
 	assert_true(emit_finish(&e));
 	for (uint32_t pass = 0; pass < 2; pass++)

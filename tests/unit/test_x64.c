@@ -384,7 +384,7 @@ static const struct regs_row regs_rows[] = {
 	{"62 f1 74 48 58 c2", {B(MXCSR), 6}, {B(MXCSR), 1}},
 	{"66 0f 2e c1", {B(MXCSR), 3}, {B(MXCSR) | F, 0}},
 	{"c4 e2 71 92 04 90", {B(RAX) | B(MXCSR), 7}, {B(MXCSR), 3}},
-	{"c5 f8 77", {0, 0xffff}, {0, 0xffff}},
+	{"c5 f8 77", {0, 0}, {0, 0}}, /* the lower halves stay */
 	{"c5 fc 77", {0, 0}, {0, 0xffff}},
 	{"0f ae 10", {B(RAX), 0}, {B(MXCSR), 0}},
 	{"d9 07", {B(RDI) | B(X87), 0}, {B(X87), 0}},

@@ -99,9 +99,25 @@ void x64_literal_form(struct emit *e, uint8_t opcode, unsigned reg, uint32_t lab
 	x64_distance(e, (struct emit_target){.label = label});
 }
 
+/* The two operands of the older form and their result are three with AVX; moves have no second one.
+ * Its fields are inverted. */
+static void avx_opcode(struct emit *e, uint8_t opcode, unsigned reg, unsigned rm)
+{
+	bool moves = opcode == X64_VECTOR_FROM_GENERAL || opcode == X64_VECTOR_TO_GENERAL;
+	unsigned second = moves ? 0 : reg;
+	x64_byte(e, 0xc4);
+	x64_byte(e, 0x41u | (reg & 8 ? 0 : 0x80u) | (rm & 8 ? 0 : 0x20u));
+	x64_byte(e, 0x81u | (~second & 15) << 3);
+	x64_byte(e, opcode);
+}
+
 /* 66, REX.W, 0f and the opcode. Most vector instructions ignore REX.W. */
 static void vector_opcode(struct emit *e, uint8_t opcode, unsigned reg, unsigned rm)
 {
+	if (e->avx) {
+		avx_opcode(e, opcode, reg, rm);
+		return;
+	}
 	x64_byte(e, 0x66);
 	rex_opcode(e, 0x0f, reg, rm);
 	x64_byte(e, opcode);

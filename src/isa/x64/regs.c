@@ -291,7 +291,6 @@ static void add_special(const struct zinsn *z, struct insn *out)
 		out->reads.core |= X64_BIT(X64_RAX);
 		out->parts.low_reads |= X64_BIT(X64_RAX);
 		break;
-	case ZYDIS_MNEMONIC_VZEROUPPER: out->reads.vec |= 0xffff; /* fall through */
 	case ZYDIS_MNEMONIC_VZEROALL: out->writes.vec |= 0xffff; break;
 	case ZYDIS_MNEMONIC_FXRSTOR:
 	case ZYDIS_MNEMONIC_FXRSTOR64:

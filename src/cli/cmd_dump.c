@@ -72,7 +72,7 @@ static void dump_code(struct dump *d)
 			uint64_t end = s->va + s->size;
 			if (a->end.given && a->end.value < end)
 				end = a->end.value;
-			if (s->execute && s->bytes)
+			if (s->execute && s->in_file)
 				dump_range(d, start, end);
 		}
 	}

@@ -161,7 +161,7 @@ static uint64_t last_insn(const struct coder *c, uint32_t block)
 	struct insn in;
 	for (uint64_t va = b->start; va < b->start + b->size; va += in.length) {
 		size_t n;
-		const uint8_t *bytes = module_at(flow_module(c->flow), va, &n);
+		const uint8_t *bytes = module_at(flow_module(c->flow), va, arch->insn_max, &n);
 		if (!bytes || !arch->decode(bytes, n, va, DECODE_FLOW, &in))
 			break;
 		last = va;

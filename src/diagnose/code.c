@@ -125,8 +125,10 @@ void code_parts_module(struct code_parts *c, struct code *code)
 		return;
 	hashmap_put(&c->module_known, code->id, c->modules.len);
 	vec_push(&c->modules, code);
-	for (uint32_t i = 0; i < code->module->symbol_count; i++) {
-		const struct symbol *s = &code->module->symbols[i];
+	uint32_t count;
+	const struct symbol *all = module_symbols(code->module, &count);
+	for (uint32_t i = 0; i < count; i++) {
+		const struct symbol *s = &all[i];
 		if (!module_is_code(code->module, s->va))
 			continue;
 		uint64_t key = hash_name(s->name, strlen(s->name));

@@ -71,13 +71,17 @@ static uint64_t signals_of(const struct code *code)
 {
 	const struct module *module = code->module;
 	uint64_t found = 0;
-	for (uint32_t i = 0; module && !found && i < module->symbol_count; i++) {
-		const struct symbol *s = &module->symbols[i];
+	uint32_t count = 0;
+	const struct symbol *all = module ? module_symbols(module, &count) : NULL;
+	for (uint32_t i = 0; !found && i < count; i++) {
+		const struct symbol *s = &all[i];
 		if (strcmp(s->name + strspn(s->name, "_"), "pthread_cond_signal") != 0)
 			continue;
 		size_t n;
 		const uint8_t *p =
-			module_is_code(module, s->va) ? module_at(module, s->va, &n) : NULL;
+			module_is_code(module, s->va)
+				? module_at(module, s->va, MAX_INSNS * code->arch->insn_max, &n)
+				: NULL;
 		found = p ? condition_signals_in(code->arch, p, n) : 0;
 	}
 	return found;

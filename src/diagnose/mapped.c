@@ -60,15 +60,16 @@ static bool has_data(const struct module *module, uint64_t va)
 /* The last symbol that begins at or before va. */
 static const struct symbol *symbol_before(const struct module *module, uint64_t va)
 {
-	uint32_t low = 0, high = module->symbol_count;
+	uint32_t low = 0, high;
+	const struct symbol *all = module_symbols(module, &high);
 	while (low < high) {
 		uint32_t mid = low + (high - low) / 2;
-		if (module->symbols[mid].va <= va)
+		if (all[mid].va <= va)
 			low = mid + 1;
 		else
 			high = mid;
 	}
-	return low ? &module->symbols[low - 1] : NULL;
+	return low ? &all[low - 1] : NULL;
 }
 
 const char *mapped_variable(const struct mapped *m, uint32_t process, uint64_t address,

@@ -25,8 +25,7 @@ static struct module *copied_module(void *ctx, uint32_t number)
 		vec_push(&n->copies, NULL);
 	const struct code *c = codes_get(codes, number);
 	struct module **copy = &n->copies.data[number];
-	if (!*copy && c->module &&
-	    module_open_memory(copy, c->path, c->module->bytes, c->module->size, &ignored))
+	if (!*copy && c->module && module_open_again(copy, c->module, &ignored))
 		*copy = NULL;
 	return *copy;
 }

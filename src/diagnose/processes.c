@@ -36,8 +36,10 @@ static void find_main(struct diagnosis *d, uint32_t process)
 	if (!m->list.len)
 		return;
 	struct code *code = m->list.data[0].code;
-	for (uint32_t i = 0; i < code->module->symbol_count; i++) {
-		const struct symbol *s = &code->module->symbols[i];
+	uint32_t count;
+	const struct symbol *all = module_symbols(code->module, &count);
+	for (uint32_t i = 0; i < count; i++) {
+		const struct symbol *s = &all[i];
 		if (strcmp(s->name, "main") != 0 || !module_is_code(code->module, s->va))
 			continue;
 		uint32_t part = code_part_at(d->own->code, code, s->va);

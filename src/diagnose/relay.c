@@ -5,7 +5,8 @@
 static bool insn_at(const struct code *code, const struct block *b, uint64_t va, struct insn *in)
 {
 	size_t n;
-	const uint8_t *p = va - b->start < b->size ? module_at(code->module, va, &n) : NULL;
+	uint64_t at = va - b->start;
+	const uint8_t *p = at < b->size ? module_at(code->module, va, b->size - at, &n) : NULL;
 	return p && code->arch->decode(p, n, va, DECODE_FULL, in);
 }
 

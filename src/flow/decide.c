@@ -6,10 +6,10 @@ enum {
 	UNGUARDED_ENTRIES = 1024, /* limit for tables of unknown size */
 };
 
-static const uint8_t *bytes_at(void *ctx, uint64_t va)
+static const uint8_t *bytes_at(void *ctx, uint64_t va, uint64_t size)
 {
 	size_t n;
-	return module_at(((const struct build_env *)ctx)->module, va, &n);
+	return module_at(((const struct build_env *)ctx)->module, va, size, &n);
 }
 
 static bool is_address(void *ctx, uint64_t va)

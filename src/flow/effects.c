@@ -5,8 +5,8 @@ void cursor_set(struct decoder *c, const struct module *m, const struct arch *ar
 {
 	size_t n = 0;
 	*c = (struct decoder){.arch = arch, .va = va};
-	c->bytes = module_is_code(m, va) ? module_at(m, va, &n) : NULL;
-	c->size = n < size ? n : (size_t)size;
+	c->bytes = module_is_code(m, va) ? module_at(m, va, size, &n) : NULL;
+	c->size = n;
 }
 
 bool cursor_next(struct decoder *c, enum insn_detail detail, struct insn *in)

@@ -8,14 +8,14 @@ size_t decode_at(const struct module *m, const struct arch *arch, uint64_t va,
 		 enum insn_detail detail, struct insn *out)
 {
 	size_t n;
-	const uint8_t *p = module_is_code(m, va) ? module_at(m, va, &n) : NULL;
+	const uint8_t *p = module_is_code(m, va) ? module_at(m, va, arch->insn_max, &n) : NULL;
 	return p ? arch->decode(p, n, va, detail, out) : 0;
 }
 
 static bool is_zero_filled(const struct module *m, uint64_t va)
 {
 	size_t n;
-	const uint8_t *p = module_at(m, va, &n);
+	const uint8_t *p = module_at(m, va, 4, &n);
 	return p && n >= 4 && !p[0] && !p[1] && !p[2] && !p[3];
 }
 

@@ -179,9 +179,9 @@ static void map_code(struct builder *b)
 		c->start = env->ranges[i].start;
 		c->end = env->ranges[i].end;
 		c->bytes = module_is_code(env->module, c->start)
-				   ? module_at(env->module, c->start, &n)
+				   ? module_at(env->module, c->start, c->end - c->start, &n)
 				   : NULL;
-		c->size = !c->bytes ? 0 : n < c->end - c->start ? n : c->end - c->start;
+		c->size = c->bytes ? n : 0;
 		c->marks = ARENA_ARRAY(b->tmp, uint32_t,
 				       (c->end - c->start) / env->arch->insn_align + 1);
 	}
@@ -191,11 +191,12 @@ static void find_landings(struct builder *b)
 {
 	const struct module *m = b->env->module;
 	VEC(struct landing) found = {0};
-	for (uint32_t r = 0; r < b->env->range_count && m->landing_count; r++) {
+	for (uint32_t r = 0; r < b->env->range_count; r++) {
 		const struct part *range = &b->env->ranges[r];
-		uint32_t i = ORDER_UP_TO(m->landings, m->landing_count, start, range->start - 1);
-		for (; i < m->landing_count && m->landings[i].start < range->end; i++)
-			vec_push(&found, m->landings[i]);
+		uint32_t count;
+		const struct landing *more =
+			module_landings_in(m, range->start, range->end, b->tmp, &count);
+		vec_append(&found, more, count);
 	}
 	order_by_address(found.data, found.len, sizeof(struct landing),
 			 offsetof(struct landing, start));

@@ -29,8 +29,10 @@ static void list_data(const struct flow *f, part_list *out)
 {
 	const struct module *m = f->module;
 	uint64_t marked = 0;
-	for (uint32_t i = 0; i < m->symbol_count; i++) {
-		const struct symbol *s = &m->symbols[i];
+	uint32_t count;
+	const struct symbol *all = module_symbols(m, &count);
+	for (uint32_t i = 0; i < count; i++) {
+		const struct symbol *s = &all[i];
 		if (marked && s->flags & (SYMBOL_CODE_MARK | SYMBOL_DATA_MARK)) {
 			vec_push(out, (struct part){marked, s->va});
 			marked = 0;
@@ -77,7 +79,7 @@ void find_gaps(const struct flow *f, struct gap_list *out)
 			 offsetof(struct part, start));
 	for (uint32_t i = 0; i < f->module->section_count; i++) {
 		const struct section *s = &f->module->sections[i];
-		if (!s->execute || !s->bytes || is_plt_section(s))
+		if (!s->execute || !s->in_file || is_plt_section(s))
 			continue;
 		uint64_t free_from = s->va, end = s->va + s->size;
 		for (; at < covered.len && covered.data[at].start < end; at++) {

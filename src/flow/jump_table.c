@@ -78,7 +78,7 @@ static bool read_target(const struct module *m, const struct table_form *f, int6
 			return false;
 	} else {
 		size_t n;
-		const uint8_t *p = module_at(m, va, &n);
+		const uint8_t *p = module_at(m, va, f->size, &n);
 		if (!p || n < f->size)
 			return false;
 		memcpy(&raw, p, f->size);
@@ -341,8 +341,9 @@ static void drop_overrun(struct slicer *s, const struct build_env *env, struct j
  * function, and not in the middle of an unwind range. */
 static bool may_be_function(const struct build_env *env, uint64_t va)
 {
-	const struct frame_range *r = module_frame_at(env->module, va);
-	return !in_ranges(env, va) && (!r || (r->start == va && !r->mid_frame));
+	struct frame_range r;
+	return !in_ranges(env, va) &&
+	       (!module_frame_at(env->module, va, &r) || (r.start == va && !r.mid_frame));
 }
 
 /* Whether most pointers of the table lead to other functions: it is a table of functions to call.

@@ -14,17 +14,39 @@ struct covered {
 
 typedef VEC(struct covered) covered_list;
 
+struct known_landings {
+	struct frame_range range; /* that they belong to */
+	const struct landing *all;
+	uint32_t count;
+};
+
+/* The landings of the frame range around the block; those of the block before it, if that is in the
+ * same range. */
+static void landings_around(const struct module *m, uint64_t va, struct known_landings *k,
+			    struct arena *tmp)
+{
+	if (va >= k->range.start && va < k->range.end)
+		return;
+	if (!module_frame_at(m, va, &k->range))
+		k->range = (struct frame_range){.start = va, .end = va + 1};
+	k->all = module_landings_in(m, k->range.start, k->range.end, tmp, &k->count);
+}
+
 static void list_covered(const struct module *m, const struct cfg *g, covered_list *out)
 {
-	for (uint32_t b = 0; b < g->block_count && m->landing_count; b++) {
+	struct known_landings k = {0};
+	struct arena tmp = {0};
+	for (uint32_t b = 0; b < g->block_count; b++) {
 		uint64_t start = g->blocks[b].start, end = start + g->blocks[b].size;
-		uint32_t i = ORDER_UP_TO(m->landings, m->landing_count, start, start);
-		for (i -= i > 0; i < m->landing_count && m->landings[i].start < end; i++) {
-			uint32_t pad = cfg_block_at(g, m->landings[i].pad);
-			if (m->landings[i].end > start && pad != BLOCK_NONE)
+		landings_around(m, start, &k, &tmp);
+		uint32_t i = ORDER_UP_TO(k.all, k.count, start, start);
+		for (i -= i > 0; i < k.count && k.all[i].start < end; i++) {
+			uint32_t pad = cfg_block_at(g, k.all[i].pad);
+			if (k.all[i].end > start && pad != BLOCK_NONE)
 				vec_push(out, (struct covered){b, pad});
 		}
 	}
+	arena_release(&tmp);
 }
 
 /* Adds the registers that the landing pad reads to a block, and lists the predecessors to compute

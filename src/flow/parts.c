@@ -25,8 +25,10 @@ bool take_fragment(struct flow *f, struct func *p, uint64_t va)
 
 void take_landings(struct flow *f)
 {
-	for (uint32_t i = 0; i < f->module->landing_count && f->fragments.len; i++) {
-		const struct landing *l = &f->module->landings[i];
+	uint32_t count;
+	const struct landing *all = f->fragments.len ? module_landings(f->module, &count) : NULL;
+	for (uint32_t i = 0; all && i < count; i++) {
+		const struct landing *l = &all[i];
 		uint32_t owner = func_at(f, l->start);
 		if (owner != UINT32_MAX)
 			take_fragment(f, &f->funcs.data[owner], l->pad);
@@ -93,6 +95,19 @@ static bool open_fragment(const struct flow *f, const struct func *p, uint64_t v
 	return true;
 }
 
+/* Whether a landing pad of p lies in a fragment that p could own. */
+static bool find_pad_part(const struct flow *f, const struct func *p, struct part *out)
+{
+	struct arena tmp = {0};
+	uint32_t count;
+	const struct landing *all = module_landings_in(f->module, p->start, p->end, &tmp, &count);
+	bool found = false;
+	for (uint32_t i = 0; i < count && !found; i++)
+		found = open_fragment(f, p, all[i].pad, out);
+	arena_release(&tmp);
+	return found;
+}
+
 bool find_part(const struct flow *f, const struct func *p, const struct cfg *g, struct part *out)
 {
 	for (uint32_t i = 0; i < g->block_count; i++) {
@@ -104,12 +119,7 @@ bool find_part(const struct flow *f, const struct func *p, const struct cfg *g, 
 	for (uint32_t i = 0; i < g->escape_count; i++)
 		if (open_fragment(f, p, g->escapes[i], out))
 			return true;
-	const struct landing *all = f->module->landings;
-	uint32_t i = ORDER_UP_TO(all, f->module->landing_count, start, p->start - 1);
-	for (; i < f->module->landing_count && all[i].start < p->end; i++)
-		if (open_fragment(f, p, all[i].pad, out))
-			return true;
-	return false;
+	return f->fragments.len && find_pad_part(f, p, out);
 }
 
 /* ---- all parts of a module, without graphs ---- */

@@ -11,11 +11,12 @@ static const char *entry_name(struct flow *f, uint64_t slot)
 	if (r && r->symbol)
 		return arena_printf(&f->arena, "%s@plt", r->symbol);
 	if (r && r->kind == RELOC_IFUNC) {
+		uint32_t count;
+		const struct symbol *all = module_symbols(f->module, &count);
 		for (uint32_t i = module_symbol_from(f->module, r->value);
-		     i < f->module->symbol_count && f->module->symbols[i].va == r->value; i++)
-			if (!(f->module->symbols[i].flags & SYMBOL_OBJECT))
-				return arena_printf(&f->arena, "%s@plt",
-						    f->module->symbols[i].name);
+		     i < count && all[i].va == r->value; i++)
+			if (!(all[i].flags & SYMBOL_OBJECT))
+				return arena_printf(&f->arena, "%s@plt", all[i].name);
 		return arena_printf(&f->arena, "*%#lx@plt", (unsigned long)r->value);
 	}
 	return "plt0"; /* into the dynamic linker */
@@ -35,12 +36,12 @@ static void add_entry(struct flow *f, uint64_t start, uint64_t end, uint64_t slo
 static void scan_section(struct flow *f, const struct section *s)
 {
 	struct constants known = {0};
+	const uint8_t *bytes = module_section_bytes(f->module, s);
 	uint64_t at = 0, start = 0, slot = 0;
 	bool open = false;
 	while (at < s->size) {
 		struct insn in;
-		size_t n =
-			f->arch->decode(s->bytes + at, s->size - at, s->va + at, DECODE_FULL, &in);
+		size_t n = f->arch->decode(bytes + at, s->size - at, s->va + at, DECODE_FULL, &in);
 		if (!n) {
 			at += f->arch->insn_align;
 			open = false;
@@ -73,6 +74,6 @@ bool is_plt_section(const struct section *s)
 void starts_from_plt(struct flow *f)
 {
 	for (uint32_t i = 0; i < f->module->section_count; i++)
-		if (is_plt_section(&f->module->sections[i]) && f->module->sections[i].bytes)
+		if (is_plt_section(&f->module->sections[i]) && f->module->sections[i].in_file)
 			scan_section(f, &f->module->sections[i]);
 }

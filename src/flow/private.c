@@ -281,9 +281,10 @@ static void conclude(struct private_search *s)
  * preserve all registers but the flags. */
 static bool is_dynamic_linker(const struct module *m)
 {
-	for (uint32_t i = 0; i < m->symbol_count; i++)
-		if (m->symbols[i].flags & SYMBOL_DYNAMIC &&
-		    !strcmp(m->symbols[i].name, "__tls_get_addr"))
+	uint32_t count;
+	const struct symbol *all = module_symbols(m, &count);
+	for (uint32_t i = 0; i < count; i++)
+		if (all[i].flags & SYMBOL_DYNAMIC && !strcmp(all[i].name, "__tls_get_addr"))
 			return true;
 	return false;
 }

@@ -37,8 +37,10 @@ static bool is_label(const struct symbol *s, const struct symbol *function)
 static void starts_from_symbols(struct flow *f)
 {
 	const struct symbol *function = NULL; /* the one with the highest end so far */
-	for (uint32_t i = 0; i < f->module->symbol_count; i++) {
-		const struct symbol *s = &f->module->symbols[i];
+	uint32_t count;
+	const struct symbol *all = module_symbols(f->module, &count);
+	for (uint32_t i = 0; i < count; i++) {
+		const struct symbol *s = &all[i];
 		if (s->flags & (SYMBOL_OBJECT | SYMBOL_DATA_MARK | SYMBOL_CODE_MARK) ||
 		    in_plt(f, s->va) || is_label(s, function))
 			continue;
@@ -63,7 +65,8 @@ static uint64_t start_of_range(const struct flow *f, const struct frame_range *r
 	const struct arch_layout *layout = f->arch->layout;
 	size_t n;
 	uint64_t va = r->start + f->arch->insn_align;
-	const uint8_t *p = r->is_signal ? module_at(f->module, va, &n) : NULL;
+	const uint8_t *p =
+		r->is_signal ? module_at(f->module, va, layout->sigreturn_size, &n) : NULL;
 	if (p && n >= layout->sigreturn_size &&
 	    !memcmp(p, layout->sigreturn, layout->sigreturn_size))
 		return va;
@@ -72,8 +75,10 @@ static uint64_t start_of_range(const struct flow *f, const struct frame_range *r
 
 static void starts_from_frames(struct flow *f)
 {
-	for (uint32_t i = 0; i < f->module->frame_count; i++) {
-		const struct frame_range *r = &f->module->frames[i];
+	uint32_t count;
+	const struct frame_range *all = module_frames(f->module, &count);
+	for (uint32_t i = 0; i < count; i++) {
+		const struct frame_range *r = &all[i];
 		if (in_plt(f, r->start))
 			continue;
 		if (r->mid_frame && !r->is_signal)
@@ -115,11 +120,12 @@ static void pointers_from_words(struct flow *f)
 {
 	for (uint32_t i = 0; i < f->module->section_count; i++) {
 		const struct section *s = &f->module->sections[i];
-		if (s->execute || !s->bytes || s->va % 8)
+		if (s->execute || !s->in_file || s->va % 8)
 			continue;
+		const uint8_t *bytes = module_section_bytes(f->module, s);
 		for (uint64_t at = 0; at + 8 <= s->size; at += 8) {
 			uint64_t word;
-			memcpy(&word, s->bytes + at, 8);
+			memcpy(&word, bytes + at, 8);
 			if (word)
 				note_pointer(f, word);
 		}
@@ -128,8 +134,10 @@ static void pointers_from_words(struct flow *f)
 
 static void find_pointers(struct flow *f)
 {
-	for (uint32_t i = 0; i < f->module->reloc_count; i++) {
-		const struct reloc *r = &f->module->relocs[i];
+	uint32_t count;
+	const struct reloc *all = module_relocs(f->module, &count);
+	for (uint32_t i = 0; i < count; i++) {
+		const struct reloc *r = &all[i];
 		if (r->kind == RELOC_RELATIVE || r->kind == RELOC_IFUNC || r->defined)
 			note_pointer(f, r->value);
 	}

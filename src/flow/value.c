@@ -81,7 +81,7 @@ const struct insn *slicer_insns(struct slicer *s, uint32_t block)
 	if (s->decoded[block])
 		return s->decoded[block];
 	const struct block *b = &s->g->blocks[block];
-	const uint8_t *bytes = s->bytes_at(s->ctx, b->start);
+	const uint8_t *bytes = s->bytes_at(s->ctx, b->start, b->size);
 	struct insn *insns = ARENA_ARRAY(s->tmp, struct insn, b->insn_count);
 	uint64_t at = 0;
 	for (uint32_t i = 0; i < b->insn_count && at < b->size; i++)

@@ -34,7 +34,7 @@ struct slicer {
 	const struct arch *arch;
 	const struct cfg *g;
 	/* The bytes of the block at its start address; owned by the caller. */
-	const uint8_t *(*bytes_at)(void *ctx, uint64_t va);
+	const uint8_t *(*bytes_at)(void *ctx, uint64_t va, uint64_t size);
 	/* Whether the constant is an address in the module. */
 	bool (*is_address)(void *ctx, uint64_t va);
 	void *ctx;

@@ -1,14 +1,14 @@
-/* Call frame information by address. All entries (FDEs) are listed once, sorted by address. The
- * program of an entry is run on demand; it continues from where it stopped if the next lookup is
- * for a later address in the same entry. */
+/* Call frame information by address. Entries (FDEs) are found by the index in the file
+ * (.eh_frame_hdr). Without one, they are all listed once, sorted by address. The program of an
+ * entry is run on demand; it continues from where it stopped if the next lookup is for a later
+ * address in the same entry. */
 #include "module/cfi.h"
 
 #include <stdlib.h>
 
 #include "base/order.h"
-#include "module/cfi_table.h"
+#include "module/elf_reader.h"
 #include "module/packed.h"
-#include "module/section_table.h"
 
 /* An FDE, reduced to what a lookup needs. */
 struct cfi_entry {
@@ -26,23 +26,29 @@ struct cfi {
 	struct cfi_table table[TABLES_MAX];
 	uint32_t table_count;
 	uint8_t *unpacked[TABLES_MAX];
-	/* Sorted by start. If several tables describe an address, the first one counts. */
+	/* Sorted by start. If several tables describe an address, the first one counts. Empty if
+	 * the file's index is used. */
 	VEC(struct cfi_entry) entries;
-	const struct cfi_entry *running; /* the entry that `program` runs */
+	bool by_index;
+	struct cfi_entry running; /* the entry that `program` runs; its end is 0 if there is none */
 	struct cfi_program program;
 };
+
+static struct cfi_entry entry_of(const struct cfi_fde *f, uint32_t table)
+{
+	return (struct cfi_entry){.start = f->start,
+				  .end = f->start + f->size,
+				  .code = f->code.at,
+				  .code_size = (uint32_t)cursor_left(&f->code),
+				  .cie = f->cie,
+				  .table = table};
+}
 
 static void add_entry(void *ctx, const struct cfi_table *t, const struct cfi_fde *f)
 {
 	struct cfi *c = ctx;
 	if (module_is_code(c->module, f->start))
-		vec_push(&c->entries,
-			 (struct cfi_entry){.start = f->start,
-					    .end = f->start + f->size,
-					    .code = f->code.at,
-					    .code_size = (uint32_t)cursor_left(&f->code),
-					    .cie = f->cie,
-					    .table = (uint32_t)(t - c->table)});
+		vec_push(&c->entries, entry_of(f, (uint32_t)(t - c->table)));
 }
 
 static struct cfi_table *add_table(struct cfi *c, const uint8_t *bytes, uint64_t size, uint64_t va)
@@ -69,33 +75,23 @@ static void add_by_index(struct cfi *c, uint64_t index)
 
 static void add_eh_frame(struct cfi *c)
 {
-	const struct section *s = module_section(c->module, ".eh_frame");
-	Elf64_Ehdr h;
-	Elf64_Phdr ph;
-	if (s && s->bytes) {
-		add_table(c, s->bytes, s->size, s->va);
+	const struct reader *r = c->module->reader;
+	struct cfi_table t = elf_eh_frame(r);
+	if (t.size) {
+		c->table[c->table_count++] = t;
 		return;
 	}
-	if (c->module->size < sizeof(h))
-		return;
-	memcpy(&h, c->module->bytes, sizeof(h));
-	for (unsigned i = 0; i < h.e_phnum && h.e_phentsize == sizeof(ph) && !c->table_count; i++) {
-		if (h.e_phoff > c->module->size ||
-		    !bytes_inside(h.e_phoff + i * sizeof(ph), sizeof(ph), c->module->size))
-			return;
-		memcpy(&ph, c->module->bytes + h.e_phoff + i * sizeof(ph), sizeof(ph));
-		if (ph.p_type == PT_GNU_EH_FRAME)
-			add_by_index(c, ph.p_vaddr);
-	}
+	for (uint32_t i = 0; i < r->program_count && !c->table_count; i++)
+		if (r->programs[i].p_type == PT_GNU_EH_FRAME)
+			add_by_index(c, r->programs[i].p_vaddr);
 }
 
 static void add_debug_frame(struct cfi *c, const struct module *m)
 {
-	struct section_table t;
+	const struct section_table *t = &m->reader->table;
 	struct slice s;
 	Elf64_Shdr h;
-	if (!section_table_open(&t, m->bytes, m->size) ||
-	    !section_table_find(&t, ".debug_frame", &h) || !section_table_bytes(&t, &h, &s))
+	if (!section_table_find(t, ".debug_frame", &h) || !section_table_bytes(t, &h, &s))
 		return;
 	const struct packed p = packed_section(&h, ".debug_frame", s);
 	if (p.how != PACKING_NONE && p.how != PACKING_UNKNOWN) {
@@ -126,14 +122,12 @@ static void merge(struct cfi *c, uint32_t known)
 			 offsetof(struct cfi_entry, start));
 }
 
-struct cfi *cfi_open(const struct module *m, const struct module *debug)
+static void list_entries(struct cfi *c, const struct module *debug)
 {
-	struct cfi *c = xcalloc(1, sizeof(*c));
-	c->module = m;
-	if (m->size >= EI_NIDENT && !m->debug_only)
+	const struct module *m = c->module;
+	if (!m->debug_only)
 		add_eh_frame(c);
-	if (m->size >= EI_NIDENT)
-		add_debug_frame(c, m);
+	add_debug_frame(c, m);
 	if (debug)
 		add_debug_frame(c, debug);
 	for (uint32_t i = 0; i < c->table_count; i++) {
@@ -141,7 +135,18 @@ struct cfi *cfi_open(const struct module *m, const struct module *debug)
 		cfi_table_read(&c->table[i], add_entry, c);
 		merge(c, known);
 	}
-	if (c->entries.len)
+}
+
+struct cfi *cfi_open(const struct module *m, const struct module *debug)
+{
+	struct cfi *c = xcalloc(1, sizeof(*c));
+	c->module = m;
+	c->by_index = m->reader->index.count && !debug;
+	if (c->by_index)
+		c->table[c->table_count++] = elf_eh_frame(m->reader);
+	else
+		list_entries(c, debug);
+	if (c->by_index || c->entries.len)
 		return c;
 	cfi_close(c);
 	return NULL;
@@ -159,19 +164,45 @@ void cfi_close(struct cfi *c)
 	free(c);
 }
 
+static bool find_by_index(struct cfi *c, uint64_t va, struct cfi_entry *out)
+{
+	uint32_t n;
+	struct cfi_fde f;
+	if (!elf_index_find(c->module->reader, va, &n) ||
+	    !elf_index_fde(c->module->reader, n, &c->table[0], &f) ||
+	    !module_is_code(c->module, f.start))
+		return false;
+	*out = entry_of(&f, 0);
+	return true;
+}
+
+/* Finds the entry that covers va and starts its program, unless that runs already. */
+static bool find_entry(struct cfi *c, uint64_t va)
+{
+	struct cfi_entry *e = &c->running;
+	if (va >= e->start && va < e->end && va >= c->program.start)
+		return true;
+	if (c->by_index) {
+		if (!find_by_index(c, va, e))
+			e->end = 0;
+	} else {
+		uint32_t n = ORDER_UP_TO(c->entries.data, c->entries.len, start, va);
+		*e = n ? c->entries.data[n - 1] : (struct cfi_entry){0};
+	}
+	if (va < e->start || va >= e->end) {
+		e->end = 0;
+		return false;
+	}
+	cfi_start(&c->program, &c->table[e->table].cies.data[e->cie],
+		  cursor_over(e->code, e->code_size), &c->table[e->table].base, e->start, e->end);
+	return true;
+}
+
 bool cfi_row_at(struct cfi *c, uint64_t va, struct cfi_row *out)
 {
-	uint32_t n = ORDER_UP_TO(c->entries.data, c->entries.len, start, va);
-	const struct cfi_entry *e = n ? &c->entries.data[n - 1] : NULL;
-	if (!e || va >= e->end)
-		return false;
 	struct cfi_program *p = &c->program;
-	if (e != c->running || va < p->start) {
-		cfi_start(p, &c->table[e->table].cies.data[e->cie],
-			  cursor_over(e->code, e->code_size), &c->table[e->table].base, e->start,
-			  e->end);
-		c->running = e;
-	}
+	if (!find_entry(c, va))
+		return false;
 	while (va >= p->end)
 		if (!cfi_next_row(p))
 			return false;

@@ -30,6 +30,21 @@ static void read_augmentation(struct cfi_cie *cie, const char *letters, struct c
 	}
 }
 
+/* Has the bytes of the entry at `offset` read: its length, and what that says. */
+static void load_entry(const struct cfi_table *t, uint64_t offset)
+{
+	enum { LENGTH_64 = 12 }; /* bytes of a length of 64 bits, which begins with 0xffffffff */
+	if (!t->file)
+		return;
+	uint64_t left = t->size - offset, n = left < LENGTH_64 ? left : LENGTH_64;
+	struct cursor c = cursor_over(lazy_file_at(t->file, t->offset + offset, n), n);
+	uint64_t length = cursor_u32(&c);
+	if (length == UINT32_MAX)
+		length = cursor_u64(&c);
+	n = length < left - n ? n + length : left;
+	lazy_file_at(t->file, t->offset + offset, n);
+}
+
 /* Returns what libdw does: 0 if there is an entry at `offset`, 1 at the end, -1 if it is invalid.
  */
 static int next_entry(const struct cfi_table *t, uint64_t offset, uint64_t *next,
@@ -40,7 +55,10 @@ static int next_entry(const struct cfi_table *t, uint64_t offset, uint64_t *next
 			 .d_version = EV_CURRENT,
 			 .d_size = t->size};
 	Dwarf_Off after = 0;
-	int rc = dwarf_next_cfi(t->base.module->bytes, &data, !t->is_debug, offset, &after, out);
+	const struct lazy_file *f = t->base.module->file;
+	load_entry(t, offset);
+	int rc = dwarf_next_cfi(lazy_file_at(f, 0, EI_NIDENT), &data, !t->is_debug, offset, &after,
+				out);
 	*next = after;
 	return rc;
 }
@@ -102,6 +120,14 @@ static bool read_fde(struct cfi_table *t, const Dwarf_FDE *fde, struct cfi_fde *
 	}
 	out->code = limited(c.at, c.end, PROGRAM_MAX);
 	return !c.bad && out->size && out->size <= UINT64_MAX - out->start;
+}
+
+bool cfi_table_entry(struct cfi_table *t, uint64_t offset, struct cfi_fde *out)
+{
+	Dwarf_CFI_Entry e;
+	uint64_t next;
+	return offset < t->size && next_entry(t, offset, &next, &e) == 0 && !dwarf_cfi_cie_p(&e) &&
+	       read_fde(t, &e.fde, out);
 }
 
 bool cfi_table_read(struct cfi_table *t, fde_visitor visit, void *ctx)

@@ -4,10 +4,15 @@
 #include "base/hashmap.h"
 #include "base/vec.h"
 #include "module/cfi_program.h"
+#include "module/lazy_file.h"
 
 struct cfi_table {
 	struct encoding_base base;
 	uint64_t size;
+	/* The table's bytes are at this place in the file, and are read entry by entry; NULL if
+	 * they are all there. */
+	const struct lazy_file *file;
+	uint64_t offset;
 	bool is_debug;     /* .debug_frame */
 	bool ends_at_zero; /* the size is a guess: the table ends at the first empty entry */
 	VEC(struct cfi_cie) cies;
@@ -22,6 +27,8 @@ struct cfi_fde {
 };
 
 typedef void (*fde_visitor)(void *ctx, const struct cfi_table *t, const struct cfi_fde *f);
+/* Reads the FDE at an offset; false if there is none, or if it is damaged. */
+bool cfi_table_entry(struct cfi_table *t, uint64_t offset, struct cfi_fde *out);
 /* Visits all FDEs that can be read; false if some could not. */
 bool cfi_table_read(struct cfi_table *t, fde_visitor visit, void *ctx);
 void cfi_table_release(struct cfi_table *t);

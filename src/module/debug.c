@@ -27,11 +27,11 @@ static const struct debug_entry *entry_at(const struct debug_entry *e, uint32_t 
 }
 
 /* Opens the bytes of one file; false if libdw finds no DWARF in them. */
-static bool file_open(struct dwarf_file *f, const struct debug_bytes *b)
+static bool file_open(struct dwarf_file *f, const struct lazy_file *b)
 {
 	*f = (struct dwarf_file){0};
 	elf_version(EV_CURRENT);
-	f->elf = elf_memory((char *)(uintptr_t)b->at, b->size);
+	f->elf = elf_memory((char *)(uintptr_t)b->base, b->size);
 	f->dw = f->elf && !fault("debug-begin", ENOMEM)
 			? dwarf_begin_elf(f->elf, DWARF_C_READ, NULL)
 			: NULL;
@@ -53,11 +53,11 @@ static void file_close(struct dwarf_file *f)
 static struct debug *handle_open(struct debug_shared *shared)
 {
 	struct debug *d = xcalloc(1, sizeof(*d));
-	if (!file_open(&d->main, &shared->source.main)) {
+	if (!file_open(&d->main, shared->source.main)) {
 		free(d);
 		return NULL;
 	}
-	if (shared->source.alt.at && file_open(&d->alt, &shared->source.alt))
+	if (shared->source.alt && file_open(&d->alt, shared->source.alt))
 		dwarf_setalt(d->main.dw, d->alt.dw);
 	d->shared = shared;
 	shared->users++;
@@ -206,7 +206,7 @@ static void index_functions(struct indexer *x)
 static void build_index(struct debug *d)
 {
 	struct debug_shared *s = d->shared;
-	struct indexer x = {.d = d, .budget = s->source.main.size + MIN_RANGE_BUDGET};
+	struct indexer x = {.d = d, .budget = s->source.main->size + MIN_RANGE_BUDGET};
 	list_units(&x);
 	s->no_lines = x.line_bytes / MAX_SHARING > d->main.line.size;
 	if (x.without.len)
@@ -227,15 +227,15 @@ int debug_open(struct debug **out, const struct module *m, const struct debug_op
 	s->users = 1;
 	s->module = m;
 	debug_find(&s->source, m, options);
-	if (s->source.main.at) {
-		elf_inflate(&s->source.main);
-		if (s->source.alt.at)
-			elf_inflate(&s->source.alt);
+	if (s->source.main) {
+		elf_load_dwarf(&s->source.main);
+		if (s->source.alt)
+			elf_load_dwarf(&s->source.alt);
 		*out = handle_open(s);
 	}
 	if (*out)
 		build_index(*out);
-	bool damaged = s->source.main.at && !*out;
+	bool damaged = s->source.main && !*out;
 	shared_release(s);
 	return damaged ? err_set(e, ERR_INPUT, "its debugging information cannot be read: %s",
 				 dwarf_errmsg(-1))

@@ -13,7 +13,6 @@
 #include <dlfcn.h>
 #include <elfutils/debuginfod.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,7 +45,7 @@ static bool same_id(const struct build_id *a, const struct build_id *b)
 
 static uint32_t crc(const struct module *m)
 {
-	return (uint32_t)crc32_z(0, m->bytes, m->size);
+	return (uint32_t)crc32_z(0, lazy_file_at(m->file, 0, m->size), m->size);
 }
 
 /* Takes the file if it has DWARF and belongs to the module: by CRC if `by_crc`, else by build id.
@@ -64,7 +63,7 @@ static bool try_file(struct debug_search *s, const char *path, bool by_crc)
 	}
 	bool right = by_crc ? crc(file) == s->module->debuglink_crc
 			    : same_id(&file->build_id, &s->module->build_id);
-	if (right && elf_has_dwarf(file->bytes, file->size)) {
+	if (right && elf_has_dwarf(file->file)) {
 		debug(LOG_DWARF, 1, "%s: debugging information is in %s", s->module->path, path);
 		s->found = file;
 		return true;
@@ -213,49 +212,27 @@ static bool try_servers(struct debug_search *s)
 	return found;
 }
 
-/* Reads a whole regular file. */
-static bool read_file(struct debug_bytes *b, const char *path)
-{
-	struct stat st;
-	int fd = fault("debug-open", EMFILE) ? -1 : open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	bool ok = fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0;
-	if (ok) {
-		*b = (struct debug_bytes){.owned = malloc((size_t)st.st_size)};
-		b->at = b->owned;
-	}
-	while (ok && b->at && b->size < (size_t)st.st_size) {
-		ssize_t n = read(fd, b->owned + b->size, (size_t)st.st_size - b->size);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			break;
-		b->size += (size_t)n;
-	}
-	if (fd >= 0)
-		close(fd);
-	return ok && b->at && b->size;
-}
-
 /* Takes the alternate file if it has the build id in the link. */
-static bool try_alt(struct debug_bytes *out, const char *path, const struct build_id *id)
+static bool try_alt(struct lazy_file **out, const char *path, const struct build_id *id)
 {
-	struct debug_bytes b = {0};
+	struct lazy_file *f;
 	struct slice notes;
 	struct build_id is = {0};
-	bool ok = read_file(&b, path) &&
-		  elf_section_find(b.at, b.size, ".note.gnu.build-id", &notes) &&
+	struct err e;
+	bool opened = !fault("debug-open", EMFILE) && lazy_file_open(&f, path, &e) == 0;
+	bool ok = opened && elf_section_find(f, ".note.gnu.build-id", &notes) &&
 		  elf_find_build_id(notes.at, notes.size, &is) && same_id(&is, id);
 	debug(LOG_DWARF, 1, "alternate file %s%s", path, ok ? "" : ": no");
 	if (ok)
-		*out = b;
-	else
-		free(b.owned);
+		*out = f;
+	else if (opened)
+		lazy_file_close(f);
 	return ok;
 }
 
 /* Looks for the alternate file by its name, which is relative to the directory of the file with the
  * link, and then in dwz's directory. */
-static bool try_alt_name(struct debug_bytes *out, const char *name, const struct build_id *id,
+static bool try_alt_name(struct lazy_file **out, const char *name, const struct build_id *id,
 			 const char *file)
 {
 	char directory[PATH_MAX];
@@ -280,7 +257,7 @@ static bool try_alt_name(struct debug_bytes *out, const char *name, const struct
 static void find_alt(struct debug_source *s, const struct module *m, const struct debug_options *o)
 {
 	struct slice link;
-	if (!elf_section_find(s->main.at, s->main.size, ".gnu_debugaltlink", &link))
+	if (!elf_section_find(s->main, ".gnu_debugaltlink", &link))
 		return;
 	const uint8_t *nul = memchr(link.at, 0, link.size);
 	struct build_id id = {0};
@@ -304,11 +281,11 @@ void debug_find(struct debug_source *s, const struct module *m, const struct deb
 {
 	struct debug_search search = {.module = m, .options = o};
 	*s = (struct debug_source){0};
-	if (elf_has_dwarf(m->bytes, m->size)) {
-		s->main = (struct debug_bytes){.at = m->bytes, .size = m->size};
+	if (elf_has_dwarf(m->file)) {
+		s->main = lazy_file_share(m->file);
 	} else if (try_build_id(&search) || try_link(&search) || try_servers(&search)) {
 		s->file = search.found;
-		s->main = (struct debug_bytes){.at = s->file->bytes, .size = s->file->size};
+		s->main = lazy_file_share(s->file->file);
 	} else {
 		return;
 	}
@@ -317,7 +294,7 @@ void debug_find(struct debug_source *s, const struct module *m, const struct deb
 
 void debug_source_release(struct debug_source *s)
 {
+	lazy_file_close(s->main);
+	lazy_file_close(s->alt);
 	module_close(s->file);
-	free(s->main.owned);
-	free(s->alt.owned);
 }

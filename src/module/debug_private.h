@@ -28,29 +28,22 @@
 #include "module/debug.h"
 #include "module/section_table.h"
 
-/* The bytes of an ELF file in memory. */
-struct debug_bytes {
-	const uint8_t *at;
-	size_t size;
-	uint8_t *owned; /* memory to free, or NULL */
-};
-
 /* Where the information comes from. */
 struct debug_source {
 	struct module *file;          /* the separate debug file, or NULL */
-	struct debug_bytes main, alt; /* main.at is NULL if there is none; alt: dwz's file */
+	struct lazy_file *main, *alt; /* main is NULL if there is none; alt: dwz's file */
 };
 
-/* Afterwards s->main.at is NULL if nothing was found. `o` may be NULL. */
+/* Afterwards s->main is NULL if nothing was found. `o` may be NULL. */
 void debug_find(struct debug_source *s, const struct module *m, const struct debug_options *o);
 void debug_source_release(struct debug_source *s);
 
 /* True if there is DWARF in the file. */
-bool elf_has_dwarf(const uint8_t *bytes, size_t size);
-/* If some debugging sections are compressed, replaces *b by a smaller file with all of them
- * decompressed. libelf would decompress them for each handle, and write into headers that all
- * handles share. */
-void elf_inflate(struct debug_bytes *b);
+bool elf_has_dwarf(const struct lazy_file *f);
+/* Has the debugging sections of *f read. If some are compressed, replaces *f by a smaller file with
+ * all of them decompressed. libelf would decompress them for each handle, and write into headers
+ * that all handles share. */
+void elf_load_dwarf(struct lazy_file **f);
 
 /* One DWARF file, opened. */
 struct dwarf_file {

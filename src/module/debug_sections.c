@@ -8,11 +8,14 @@
 #include "module/debug_private.h"
 #include "module/packed.h"
 
-bool elf_has_dwarf(const uint8_t *bytes, size_t size)
+bool elf_has_dwarf(const struct lazy_file *f)
 {
-	struct slice s;
-	return elf_section_find(bytes, size, ".debug_info", &s) ||
-	       elf_section_find(bytes, size, ".zdebug_info", &s);
+	struct section_table t;
+	Elf64_Shdr h;
+	return section_table_open(&t, f) &&
+	       (section_table_find(&t, ".debug_info", &h) ||
+		section_table_find(&t, ".zdebug_info", &h)) &&
+	       section_table_has(&t, &h);
 }
 
 /* Sections that are read here, or by libdw for us. */
@@ -121,10 +124,10 @@ static void copy_names_header(struct copy *c)
 	memcpy(copied_header(c, c->v.name_section), &h, sizeof(h));
 }
 
-void elf_inflate(struct debug_bytes *b)
+void elf_load_dwarf(struct lazy_file **f)
 {
 	struct copy c = {0};
-	if (!section_table_open(&c.v, b->at, b->size) || !c.v.names.size)
+	if (!section_table_open(&c.v, *f) || !c.v.names.size)
 		return;
 	copy_sections(&c);
 	if (!c.packed)
@@ -133,6 +136,8 @@ void elf_inflate(struct debug_bytes *b)
 	copy_headers(&c);
 	copy_sections(&c);
 	copy_names_header(&c);
-	free(b->owned);
-	*b = (struct debug_bytes){.at = c.out, .size = c.at, .owned = c.out};
+	struct lazy_file *inflated = lazy_file_of_memory(c.out, c.at);
+	free(c.out);
+	lazy_file_close(*f);
+	*f = inflated;
 }

@@ -27,24 +27,23 @@ static void read_tags(struct cursor c, struct tags *t)
 	}
 }
 
-static struct cursor cursor_at(const struct module *m, uint64_t va)
+static struct cursor cursor_at(const struct module *m, uint64_t va, uint64_t size)
 {
 	size_t n = 0;
-	const uint8_t *p = va ? module_at(m, va, &n) : NULL;
+	const uint8_t *p = va ? module_at(m, va, size, &n) : NULL;
 	return cursor_over(p, n);
 }
 
-static struct slice table_at(const struct module *m, uint64_t va, uint64_t size)
+struct slice elf_dynamic_table(const struct reader *r, const struct dynamic_table *t)
 {
-	struct cursor c = cursor_at(m, va);
-	uint64_t n = cursor_left(&c) < size ? cursor_left(&c) : size;
-	return (struct slice){.at = c.at, .size = n};
+	struct cursor c = cursor_at(r->module, t->va, t->size);
+	return (struct slice){.at = c.at, .size = cursor_left(&c)};
 }
 
 /* The number of symbols, which DT_HASH has directly. */
 static uint64_t count_by_hash(const struct module *m, uint64_t va)
 {
-	struct cursor c = cursor_at(m, va);
+	struct cursor c = cursor_at(m, va, 8);
 	cursor_u32(&c);
 	return cursor_u32(&c);
 }
@@ -53,7 +52,7 @@ static uint64_t count_by_hash(const struct module *m, uint64_t va)
  * chain has the lowest bit set. */
 static uint64_t count_by_gnu_hash(const struct module *m, uint64_t va)
 {
-	struct cursor c = cursor_at(m, va);
+	struct cursor c = cursor_at(m, va, UINT64_MAX);
 	uint32_t buckets = cursor_u32(&c), first = cursor_u32(&c), bloom = cursor_u32(&c), last = 0;
 	cursor_u32(&c);
 	cursor_take(&c, (uint64_t)bloom * 8);
@@ -69,40 +68,45 @@ static uint64_t count_by_gnu_hash(const struct module *m, uint64_t va)
 	return c.bad ? 0 : (uint64_t)last + 1;
 }
 
-static struct symbol_table symbols_of(const struct module *m, const struct tags *t, uint64_t *room)
+struct symbol_table elf_dynamic_symbols(const struct reader *r, uint64_t *room)
 {
-	struct cursor c = cursor_at(m, t->value[DT_SYMTAB]);
-	struct slice names = table_at(m, t->value[DT_STRTAB], t->value[DT_STRSZ]);
+	const struct module *m = r->module;
+	const struct dynamic *d = &r->dynamic;
+	const struct dynamic_table names = {d->names, d->names_size};
+	struct cursor c = cursor_at(m, d->symbols, UINT64_MAX);
+	struct slice text = elf_dynamic_table(r, &names);
 	uint64_t count = 0;
 	*room = cursor_left(&c) / sizeof(Elf64_Sym);
-	if (t->value[DT_HASH])
-		count = count_by_hash(m, t->value[DT_HASH]);
-	else if (t->gnu_hash)
-		count = count_by_gnu_hash(m, t->gnu_hash);
+	if (d->hash)
+		count = count_by_hash(m, d->hash);
+	else if (d->gnu_hash)
+		count = count_by_gnu_hash(m, d->gnu_hash);
 	return (struct symbol_table){.bytes = c.at,
 				     .count = count < *room ? count : *room,
-				     .names = string_table_over(names.at, names.size)};
+				     .names = string_table_over(text.at, text.size)};
 }
 
 void elf_read_dynamic(struct reader *r)
 {
+	enum { DYNAMIC_MAX = 1 << 16 }; /* bytes; linkers write less than a thousand */
 	struct module *m = r->module;
 	struct tags t = {0};
 	for (uint32_t i = 0; i < r->program_count; i++) {
 		if (r->programs[i].p_type != PT_DYNAMIC)
 			continue;
-		read_tags(cursor_at(m, r->programs[i].p_vaddr), &t);
+		read_tags(cursor_at(m, r->programs[i].p_vaddr, DYNAMIC_MAX), &t);
 		break;
 	}
-	uint64_t room;
-	struct symbol_table symbols = symbols_of(m, &t, &room);
 	m->changes_text = t.changes_text || t.value[DT_FLAGS] & DF_TEXTREL;
 	r->dynamic = (struct dynamic){
-		.symbols = symbols,
-		.symbol_room = room,
-		.rela = table_at(m, t.value[DT_RELA], t.value[DT_RELASZ]),
-		.plt_rela = table_at(m, t.value[DT_JMPREL], t.value[DT_PLTRELSZ]),
-		.relr = table_at(m, t.value[DT_RELR], t.value[DT_RELRSZ]),
+		.symbols = t.value[DT_SYMTAB],
+		.names = t.value[DT_STRTAB],
+		.names_size = t.value[DT_STRSZ],
+		.hash = t.value[DT_HASH],
+		.gnu_hash = t.gnu_hash,
+		.rela = {t.value[DT_RELA], t.value[DT_RELASZ]},
+		.plt_rela = {t.value[DT_JMPREL], t.value[DT_PLTRELSZ]},
+		.relr = {t.value[DT_RELR], t.value[DT_RELRSZ]},
 		.got = t.value[DT_PLTGOT],
 		.is_pie = t.flags_1 & DF_1_PIE,
 		.has_soname = t.value[DT_SONAME] != 0,

@@ -132,16 +132,19 @@ int elf_check_kind(const Elf64_Ehdr *h, struct err *e)
 
 int elf_read_header(struct reader *r, struct err *e)
 {
+	enum { HEAD_SIZE = 4096 }; /* what a file that is not ELF is recognised by */
 	struct module *m = r->module;
-	if (m->size < SELFMAG || memcmp(m->bytes, ELFMAG, SELFMAG) != 0)
-		return elf_refuse(m->bytes, m->size, e);
-	memcpy(&r->header, m->bytes, m->size < sizeof(r->header) ? m->size : sizeof(r->header));
-	if (m->size >= EI_NIDENT + 4) {
+	size_t n = m->size < HEAD_SIZE ? m->size : HEAD_SIZE;
+	const uint8_t *head = lazy_file_at(m->file, 0, n);
+	if (n < SELFMAG || memcmp(head, ELFMAG, SELFMAG) != 0)
+		return elf_refuse(head, n, e);
+	memcpy(&r->header, head, n < sizeof(r->header) ? n : sizeof(r->header));
+	if (n >= EI_NIDENT + 4) {
 		int rc = elf_check_kind(&r->header, e);
 		if (rc)
 			return rc;
 	}
-	if (m->size < sizeof(r->header))
+	if (n < sizeof(r->header))
 		return err_set(
 			e, ERR_INPUT,
 			"the file is truncated: it ends within the ELF header; copy it again");

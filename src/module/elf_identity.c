@@ -31,10 +31,10 @@ static bool build_id_in_sections(struct reader *r)
 	uint64_t budget = r->module->size;
 	for (uint32_t i = 0; i < r->section_count; i++) {
 		const struct raw_section *s = &r->sections[i];
-		if (s->type != SHT_NOTE || !s->bytes || s->size > budget)
+		if (s->type != SHT_NOTE || !s->in_file || s->size > budget)
 			continue;
 		budget -= s->size;
-		if (elf_find_build_id(s->bytes, s->size, &r->module->build_id))
+		if (elf_find_build_id(elf_bytes(r, s).at, s->size, &r->module->build_id))
 			return true;
 	}
 	return false;
@@ -49,8 +49,8 @@ static void build_id_in_segments(struct reader *r)
 		    !bytes_inside(p->p_offset, p->p_filesz, r->module->size))
 			continue;
 		budget -= p->p_filesz;
-		if (elf_find_build_id(r->module->bytes + p->p_offset, p->p_filesz,
-				      &r->module->build_id))
+		if (elf_find_build_id(lazy_file_at(r->module->file, p->p_offset, p->p_filesz),
+				      p->p_filesz, &r->module->build_id))
 			return;
 	}
 }
@@ -59,14 +59,14 @@ static void build_id_in_segments(struct reader *r)
  * file. */
 static void read_debuglink(struct reader *r)
 {
-	const struct raw_section *s = elf_section(r, ".gnu_debuglink");
-	if (!s || !s->bytes)
+	struct slice s = elf_bytes(r, elf_section(r, ".gnu_debuglink"));
+	if (!s.at)
 		return;
-	size_t length = strnlen((const char *)s->bytes, s->size), at = (length + 4) & ~(size_t)3;
-	if (!length || !bytes_inside(at, 4, s->size))
+	size_t length = strnlen((const char *)s.at, s.size), at = (length + 4) & ~(size_t)3;
+	if (!length || !bytes_inside(at, 4, s.size))
 		return;
-	r->module->debuglink = (const char *)s->bytes;
-	memcpy(&r->module->debuglink_crc, s->bytes + at, 4);
+	r->module->debuglink = (const char *)s.at;
+	memcpy(&r->module->debuglink_crc, s.at + at, 4);
 }
 
 void elf_read_identity(struct reader *r)

@@ -12,16 +12,16 @@ enum { NOTES_MAX = 16 };
 
 static const char *const truncated = "the file is truncated or damaged; build or copy it again";
 
-void elf_note(struct reader *r, const char *fmt, ...)
+void elf_note(struct note_list *to, const char *fmt, ...)
 {
 	char text[300];
 	va_list ap;
-	if (r->notes.len >= NOTES_MAX)
+	if (to->list.len >= NOTES_MAX)
 		return;
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	vec_push(&r->notes, arena_strdup(&r->module->arena, text));
+	vec_push(&to->list, arena_strdup(&to->arena, text));
 }
 
 struct string_table string_table_over(const uint8_t *bytes, uint64_t size)
@@ -45,26 +45,27 @@ static int read_programs(struct reader *r, struct err *e)
 	    !bytes_inside(h->e_phoff, count * sizeof(Elf64_Phdr), r->module->size))
 		return err_set(e, ERR_INPUT, "its program headers are not within the file: %s",
 			       truncated);
-	r->programs = arena_memdup(&r->tmp, r->module->bytes + h->e_phoff,
-				   count * sizeof(Elf64_Phdr), _Alignof(Elf64_Phdr));
+	uint64_t size = count * sizeof(Elf64_Phdr);
+	r->programs =
+		arena_memdup(&r->module->arena, lazy_file_at(r->module->file, h->e_phoff, size),
+			     size, _Alignof(Elf64_Phdr));
 	r->program_count = (uint32_t)count;
 	return 0;
 }
 
-static const uint8_t *bytes_of(struct reader *r, const Elf64_Shdr *h, const char *name)
+static bool is_in_file(struct reader *r, const Elf64_Shdr *h, const char *name)
 {
-	struct slice s;
-	if (section_table_bytes(&r->table, h, &s))
-		return s.at;
+	if (section_table_has(&r->table, h))
+		return true;
 	if (h->sh_type != SHT_NOBITS && h->sh_type != SHT_NULL && h->sh_size)
-		elf_note(r, "section %.40s is not within the file; it was left out", name);
-	return NULL;
+		elf_note(&r->notes, "section %.40s is not within the file; it was left out", name);
+	return false;
 }
 
 static void read_raw_sections(struct reader *r)
 {
 	uint32_t count = r->table.count;
-	struct raw_section *s = ARENA_ARRAY(&r->tmp, struct raw_section, count);
+	struct raw_section *s = ARENA_ARRAY(&r->module->arena, struct raw_section, count);
 	for (uint32_t i = 0; i < count; i++) {
 		Elf64_Shdr h = section_table_header(&r->table, i);
 		const char *name = section_table_name(&r->table, &h);
@@ -75,7 +76,7 @@ static void read_raw_sections(struct reader *r)
 					    .size = h.sh_size,
 					    .type = h.sh_type,
 					    .link = h.sh_link,
-					    .bytes = bytes_of(r, &h, name)};
+					    .in_file = is_in_file(r, &h, name)};
 	}
 	r->sections = s;
 	r->section_count = count;
@@ -200,12 +201,14 @@ static uint32_t add_sections(struct reader *r, struct section *out)
 		out[n++] = (struct section){.name = s->name,
 					    .va = s->va,
 					    .size = s->size,
-					    .bytes = s->bytes,
+					    .offset = s->offset,
+					    .in_file = s->in_file,
 					    .write = s->flags & SHF_WRITE,
 					    .execute = s->flags & SHF_EXECINSTR};
 	}
 	if (outside)
-		elf_note(r, "%u sections are not within a segment; they were left out", outside);
+		elf_note(&r->notes, "%u sections are not within a segment; they were left out",
+			 outside);
 	return n;
 }
 
@@ -220,14 +223,15 @@ static uint32_t segments_as_sections(struct reader *r, struct section *out)
 		struct section part = {.name = arena_printf(&m->arena, "segment %u", i),
 				       .va = s->va,
 				       .size = s->file_size,
-				       .bytes = s->file_size ? m->bytes + s->file_offset : NULL,
+				       .offset = s->file_offset,
+				       .in_file = s->file_size != 0,
 				       .write = s->write,
 				       .execute = s->execute};
 		if (s->file_size)
 			out[n++] = part;
 		part.va += s->file_size;
 		part.size = s->memory_size - s->file_size;
-		part.bytes = NULL;
+		part.in_file = false;
 		if (part.size)
 			out[n++] = part;
 	}
@@ -256,8 +260,9 @@ static bool sections_miss_entry(const struct reader *r, const struct section *s,
 int elf_read_tables(struct reader *r, struct err *e)
 {
 	struct module *m = r->module;
-	if (!section_table_open(&r->table, m->bytes, m->size))
-		elf_note(r, "the section table is not within the file; segments are used instead");
+	if (!section_table_open(&r->table, m->file))
+		elf_note(&r->notes,
+			 "the section table is not within the file; segments are used instead");
 	int rc = read_programs(r, e);
 	if (rc)
 		return rc;
@@ -271,7 +276,8 @@ int elf_read_tables(struct reader *r, struct err *e)
 	uint32_t n = add_sections(r, s);
 	if (!n || sections_miss_entry(r, s, n)) {
 		if (r->section_count)
-			elf_note(r, "the sections do not cover the program; segments are used");
+			elf_note(&r->notes,
+				 "the sections do not cover the program; segments are used");
 		r->section_count = 0;
 		n = segments_as_sections(r, s);
 	}
@@ -289,18 +295,26 @@ const struct raw_section *elf_section(const struct reader *r, const char *name)
 	return NULL;
 }
 
-struct slice elf_contents(struct reader *r, const char *name)
+struct slice elf_bytes(const struct reader *r, const struct raw_section *s)
+{
+	if (!s || !s->in_file)
+		return (struct slice){0};
+	return (struct slice){lazy_file_at(r->module->file, s->offset, s->size), s->size};
+}
+
+struct slice elf_contents(struct reader *r, struct lazy_table *t, const char *name)
 {
 	const struct raw_section *s = elf_section(r, name);
-	if (!s || !s->bytes)
-		return (struct slice){0};
+	const struct slice in = elf_bytes(r, s);
+	if (!in.at)
+		return in;
 	const Elf64_Shdr h = {.sh_flags = s->flags};
-	const struct packed p = packed_section(&h, name, (struct slice){s->bytes, s->size});
+	const struct packed p = packed_section(&h, name, in);
 	if (p.how == PACKING_NONE)
 		return p.in;
-	uint8_t *out = p.how == PACKING_UNKNOWN ? NULL : arena_alloc(&r->tmp, p.size, 8);
+	uint8_t *out = p.how == PACKING_UNKNOWN ? NULL : arena_alloc(&t->tmp, p.size, 8);
 	if (out && packed_unpack(&p, out))
 		return (struct slice){out, p.size};
-	elf_note(r, "section %.40s cannot be decompressed; it was left out", s->name);
+	elf_note(&t->notes, "section %.40s cannot be decompressed; it was left out", s->name);
 	return (struct slice){0};
 }

@@ -69,7 +69,8 @@ bool read_encoded(struct cursor *c, uint8_t encoding, const struct encoding_base
 
 const uint8_t *eh_frame_of_index(const struct module *m, uint64_t index, size_t *n, uint64_t *va)
 {
-	const uint8_t *p = module_at(m, index, n);
+	enum { HEAD_MAX = 16 };
+	const uint8_t *p = module_at(m, index, HEAD_MAX, n);
 	if (!p)
 		return NULL;
 	struct cursor at = cursor_over(p, *n);
@@ -78,5 +79,5 @@ const uint8_t *eh_frame_of_index(const struct module *m, uint64_t index, size_t 
 	cursor_take(&at, 2);
 	if (version != 1 || !read_encoded(&at, encoding, &base, va))
 		return NULL;
-	return module_at(m, *va, n);
+	return module_at(m, *va, UINT64_MAX, n);
 }

@@ -30,10 +30,12 @@ static bool add_call_site(struct landing_collector *g, struct cursor *c, uint8_t
 	return !c->bad;
 }
 
+/* The head of a table says how long the list of call sites after it is. */
 static void read_table(struct landing_collector *g, const struct frame_range *f)
 {
+	enum { HEAD_MAX = 64 };
 	size_t n;
-	const uint8_t *p = module_at(g->module, f->lsda, &n);
+	const uint8_t *p = module_at(g->module, f->lsda, HEAD_MAX, &n);
 	if (!p)
 		return;
 	struct cursor c = cursor_over(p, n);
@@ -47,24 +49,72 @@ static void read_table(struct landing_collector *g, const struct frame_range *f)
 		cursor_uleb(&c); /* offset of the type table */
 	encoding = cursor_u8(&c);
 	uint64_t size = cursor_uleb(&c);
-	if (c.bad || size > cursor_left(&c) || size > g->budget)
+	if (c.bad || size > g->budget)
 		return;
 	g->budget -= size;
-	c.end = c.at + size;
+	b.va += (uint64_t)(c.at - p);
+	b.bytes = module_at(g->module, b.va, size, &n);
+	if (!b.bytes || n < size)
+		return;
+	c = cursor_over(b.bytes, size);
 	while (c.at < c.end && add_call_site(g, &c, encoding, &b, pads))
 		;
 }
 
-void elf_read_landings(struct reader *r)
+static void sort(struct landing_collector *g)
 {
-	struct module *m = r->module;
-	struct landing_collector g = {.module = m, .budget = m->size};
-	for (uint32_t i = 0; i < m->frame_count; i++)
-		if (m->frames[i].lsda)
-			read_table(&g, &m->frames[i]);
-	order_by_address(g.landings.data, g.landings.len, sizeof(*g.landings.data),
+	order_by_address(g->landings.data, g->landings.len, sizeof(*g->landings.data),
 			 offsetof(struct landing, start));
-	m->landings = ARENA_DUP(&m->arena, g.landings.data, g.landings.len);
-	m->landing_count = g.landings.len;
+}
+
+static void read_landings(struct reader *r)
+{
+	struct landing_collector g = {.module = r->module, .budget = r->module->size};
+	uint32_t count;
+	const struct frame_range *frames = module_frames(r->module, &count);
+	for (uint32_t i = 0; i < count; i++)
+		if (frames[i].lsda)
+			read_table(&g, &frames[i]);
+	sort(&g);
+	r->landings = ARENA_DUP(&r->tables[TABLE_LANDINGS].arena, g.landings.data, g.landings.len);
+	r->landing_count = g.landings.len;
 	vec_free(&g.landings);
+}
+
+const struct landing *module_landings(const struct module *m, uint32_t *count)
+{
+	elf_need(m->reader, TABLE_LANDINGS, read_landings);
+	*count = m->reader->landing_count;
+	return m->reader->landings;
+}
+
+/* Collects the landings of all frame ranges in [start, end). */
+static void read_between(struct landing_collector *g, uint64_t start, uint64_t end)
+{
+	struct frame_range f;
+	for (uint64_t va = start; va < end; va = module_frame_after(g->module, va))
+		if (module_frame_at(g->module, va, &f) && f.lsda)
+			read_table(g, &f);
+}
+
+const struct landing *module_landings_in(const struct module *m, uint64_t start, uint64_t end,
+					 struct arena *a, uint32_t *count)
+{
+	struct reader *r = m->reader;
+	struct landing_collector g = {.module = m, .budget = m->size};
+	bool made = atomic_load(&r->tables[TABLE_LANDINGS].made);
+	if (!made) {
+		read_between(&g, start, end);
+		sort(&g);
+	}
+	const struct landing *all = made ? r->landings : g.landings.data;
+	uint32_t n = made ? r->landing_count : g.landings.len;
+	uint32_t first = start ? ORDER_UP_TO(all, n, start, start - 1) : 0;
+	uint32_t last = end ? ORDER_UP_TO(all, n, start, end - 1) : 0;
+	*count = last > first ? last - first : 0;
+	const struct landing *found = all ? all + first : NULL;
+	if (!made && *count)
+		found = ARENA_DUP(a, found, *count);
+	vec_free(&g.landings);
+	return *count ? found : NULL;
 }

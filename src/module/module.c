@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/order.h"
+#include "module/elf_reader.h"
 
 const struct section *module_section_at(const struct module *m, uint64_t va)
 {
@@ -20,14 +21,20 @@ const struct section *module_section(const struct module *m, const char *name)
 	return NULL;
 }
 
-const uint8_t *module_at(const struct module *m, uint64_t va, size_t *n)
+const uint8_t *module_section_bytes(const struct module *m, const struct section *s)
+{
+	return lazy_file_at(m->file, s->offset, s->size);
+}
+
+const uint8_t *module_at(const struct module *m, uint64_t va, uint64_t want, size_t *n)
 {
 	uint32_t i = ORDER_UP_TO(m->segments, m->segment_count, va, va);
 	const struct segment *s = i ? &m->segments[i - 1] : NULL;
 	if (!s || va - s->va >= s->file_size)
 		return NULL;
-	*n = (size_t)(s->file_size - (va - s->va));
-	return m->bytes + s->file_offset + (va - s->va);
+	uint64_t room = s->file_size - (va - s->va);
+	*n = (size_t)(room < want ? room : want);
+	return lazy_file_at(m->file, s->file_offset + (va - s->va), *n);
 }
 
 bool module_is_code(const struct module *m, uint64_t va)
@@ -36,34 +43,21 @@ bool module_is_code(const struct module *m, uint64_t va)
 	return s && s->execute;
 }
 
-const struct reloc *module_reloc_at(const struct module *m, uint64_t va)
+void elf_need(struct reader *r, enum table_kind kind, void (*make)(struct reader *r))
 {
-	uint32_t n = ORDER_UP_TO(m->relocs, m->reloc_count, va, va);
-	return n && m->relocs[n - 1].va == va ? &m->relocs[n - 1] : NULL;
-}
-
-uint32_t module_symbol_from(const struct module *m, uint64_t va)
-{
-	return va ? ORDER_UP_TO(m->symbols, m->symbol_count, va, va - 1) : 0;
-}
-
-const struct frame_range *module_frame_at(const struct module *m, uint64_t va)
-{
-	uint32_t n = ORDER_UP_TO(m->frames, m->frame_count, start, va);
-	return n && va < m->frames[n - 1].end ? &m->frames[n - 1] : NULL;
-}
-
-bool module_word(const struct module *m, uint64_t va, uint64_t *out)
-{
-	const struct reloc *r = module_reloc_at(m, va);
-	if (r) {
-		*out = r->value;
-		return r->kind == RELOC_RELATIVE || (r->defined && r->kind != RELOC_IFUNC);
+	struct lazy_table *t = &r->tables[kind];
+	if (atomic_load_explicit(&t->made, memory_order_acquire))
+		return;
+	pthread_mutex_lock(&t->lock);
+	if (!atomic_load(&t->made)) {
+		make(r);
+		arena_release(&t->tmp);
+		atomic_store_explicit(&t->made, true, memory_order_release);
 	}
-	size_t n;
-	const uint8_t *p = m->kind == MODULE_EXECUTABLE ? module_at(m, va, &n) : NULL;
-	if (!p || n < 8)
-		return false;
-	memcpy(out, p, 8);
-	return true;
+	pthread_mutex_unlock(&t->lock);
+}
+
+const char *module_problem(const struct module *m)
+{
+	return lazy_file_problem(m->file);
 }

@@ -1,9 +1,11 @@
-/* An ELF module, read whole into memory and checked: nothing that the accessors return points
- * outside it, whatever the file says.
+/* An ELF module. Opening it checks the headers. Bytes are read, and tables made of them, when they
+ * are first needed (lazy_file.h): a large library costs as much as is used of it. Nothing that the
+ * accessors return points outside of the file, whatever the file says. If the file changes
+ * meanwhile, what was not read yet is zeros, and module_problem() says so.
  *
  * Addresses are link-time virtual addresses ("va"), as in the file's own tables; process/ converts
  * to run-time addresses. What a stripped file lacks comes from its separate debug file, if there is
- * one (debug.h). An opened module is immutable and may be read by many threads. */
+ * one (debug.h). An opened module may be read by many threads. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -25,7 +27,8 @@ struct segment {
 struct section {
 	const char *name;
 	uint64_t va, size;
-	const uint8_t *bytes; /* NULL for .bss */
+	uint64_t offset; /* in the file */
+	bool in_file;    /* false for .bss */
 	bool write, execute;
 };
 
@@ -87,23 +90,16 @@ struct module {
 	uint32_t debuglink_crc;
 
 	const struct segment *segments;
-	const struct section *sections;   /* sorted by va, without overlap; so are segments */
-	const struct symbol *symbols;     /* functions and objects with an address; sorted by va */
-	const struct reloc *relocs;       /* sorted by va */
-	const struct frame_range *frames; /* sorted by start */
-	const struct landing *landings;   /* sorted by start */
-	uint32_t segment_count, section_count, symbol_count, reloc_count, frame_count,
-		landing_count;
-	const char *const *notes; /* sentences about damage that was worked around */
-	uint32_t note_count;
+	const struct section *sections; /* sorted by va, without overlap; so are segments */
+	uint32_t segment_count, section_count;
 
-	const uint8_t *bytes; /* the whole file */
-	size_t size;
-	void *elf; /* libelf's handle on the same bytes, for debug.c only; may be NULL */
+	size_t size; /* of the file */
+	struct lazy_file *file;
+	struct reader *reader; /* the tables, and what is needed to make them: elf_reader.h */
 	struct arena arena;
 };
 
-/* Reads and checks a file. The error gives the reason and, if there is one, the remedy, without the
+/* Opens and checks a file. The error gives the reason and, if there is one, the remedy, without the
  * path (the caller puts it in front). */
 int module_open(struct module **out, const char *path, struct err *e);
 /* The same for a file that is reached by another path (/proc/PID/map_files/...) than the one it is
@@ -112,7 +108,14 @@ int module_open_as(struct module **out, const char *path, const char *name, stru
 /* The same from memory, such as the vdso's; makes a copy. `name` becomes the path. */
 int module_open_memory(struct module **out, const char *name, const void *bytes, size_t size,
 		       struct err *e);
+/* Another module of the same bytes, which can be changed by module_add_*(). */
+int module_open_again(struct module **out, const struct module *m, struct err *e);
 void module_close(struct module *m);
+
+/* A sentence if the file changed or became unreadable after it was opened, otherwise NULL. */
+const char *module_problem(const struct module *m);
+/* Sentences about damage that was worked around. Makes all tables. */
+const char *const *module_notes(const struct module *m, uint32_t *count);
 
 /* The build id alone, by reading a few kilobytes; *id has size 0 if the file has none. */
 int module_read_build_id(const char *path, struct build_id *id, struct err *e);
@@ -126,17 +129,40 @@ void module_add_frames(struct module *m, const struct module *debug);
 /* The section holding va, or NULL. */
 const struct section *module_section_at(const struct module *m, uint64_t va);
 const struct section *module_section(const struct module *m, const char *name);
-/* The bytes at va in the file, and in *n how many follow; NULL if va is not mapped from the file.
- */
-const uint8_t *module_at(const struct module *m, uint64_t va, size_t *n);
+/* All bytes of a section that is in the file. */
+const uint8_t *module_section_bytes(const struct module *m, const struct section *s);
+/* The bytes at va in the file, and in *n how many can be read there, at most `want`; NULL if va is
+ * not mapped from the file. */
+const uint8_t *module_at(const struct module *m, uint64_t va, uint64_t want, size_t *n);
 /* True if va lies in an executable section. */
 bool module_is_code(const struct module *m, uint64_t va);
+
+/* Functions and objects with an address, sorted by it. */
+const struct symbol *module_symbols(const struct module *m, uint32_t *count);
+/* The number of the first symbol with address >= va, or that of all symbols. */
+uint32_t module_symbol_from(const struct module *m, uint64_t va);
+
+/* Sorted by va. */
+const struct reloc *module_relocs(const struct module *m, uint32_t *count);
 /* The relocation of the word at va, or NULL. */
 const struct reloc *module_reloc_at(const struct module *m, uint64_t va);
-/* First symbol with address >= va (symbol_count if none). */
-uint32_t module_symbol_from(const struct module *m, uint64_t va);
-/* The frame range holding va, or NULL. */
-const struct frame_range *module_frame_at(const struct module *m, uint64_t va);
+
+/* Sorted by start. */
+const struct frame_range *module_frames(const struct module *m, uint32_t *count);
+/* Look-ups that do not make the table if the file has an index (.eh_frame_hdr): the range holding
+ * va, the start of the first range after va (UINT64_MAX if none), the number of ranges, and one of
+ * them by its number. */
+bool module_frame_at(const struct module *m, uint64_t va, struct frame_range *out);
+uint64_t module_frame_after(const struct module *m, uint64_t va);
+uint32_t module_frame_count(const struct module *m);
+bool module_frame(const struct module *m, uint32_t number, struct frame_range *out);
+
+/* Sorted by start. */
+const struct landing *module_landings(const struct module *m, uint32_t *count);
+/* Those that start in [start, end), in `a`; the table is not made for it. */
+const struct landing *module_landings_in(const struct module *m, uint64_t start, uint64_t end,
+					 struct arena *a, uint32_t *count);
+
 /* The address that the 8-byte word at va will hold once the module is relocated (base 0). False if
  * that is not known before run time. Also false if the module is position-independent and nothing
  * relocates the word: then it is not an address. */

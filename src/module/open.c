@@ -1,131 +1,9 @@
 /* Opens and closes a module. */
 #include "module/module.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <libelf.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "base/fault.h"
 #include "module/elf_reader.h"
-
-enum { HEAD_SIZE = 4096 }; /* bytes of a file or of its notes that are looked at for a build id */
-
-static const uint64_t FILE_MAX_SIZE = (uint64_t)16 << 30;
-
-static int refuse_path(struct err *e)
-{
-	switch (errno) {
-	case ENOENT: return err_set(e, ERR_SYSTEM, "there is no such file");
-	case EACCES:
-	case EPERM:
-		return err_set(e, ERR_SYSTEM,
-			       "permission denied; try again as the file's owner or with sudo");
-	default: return err_errno(e, "it cannot be opened");
-	}
-}
-
-static int check_regular(const struct stat *st, struct err *e)
-{
-	if (S_ISDIR(st->st_mode))
-		return err_set(e, ERR_INPUT, "it is a directory; name a program or shared library");
-	if (!S_ISREG(st->st_mode))
-		return err_set(e, ERR_INPUT, "it is a device, pipe or socket, not a program");
-	if ((uint64_t)st->st_size > FILE_MAX_SIZE)
-		return err_set(e, ERR_UNSUPPORTED, "it is larger than 16 GiB, the limit");
-	return 0;
-}
-
-/* O_NONBLOCK: opening a pipe would block until somebody writes to it. */
-static int open_regular(const char *path, struct stat *st, struct err *e)
-{
-	int fd = fault("module-open", EMFILE) ? -1 : open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (fd < 0)
-		return refuse_path(e);
-	int rc = fstat(fd, st) ? err_errno(e, "its size cannot be read") : check_regular(st, e);
-	if (rc) {
-		close(fd);
-		return rc;
-	}
-	return fd;
-}
-
-/* Reads n bytes at an offset, fewer at the end of the file; returns the number, or -1. */
-static ssize_t read_at(int fd, uint8_t *out, size_t n, uint64_t offset)
-{
-	size_t done = 0;
-	while (done < n) {
-		ssize_t got = fault("module-read", EIO)
-				      ? -1
-				      : pread(fd, out + done, n - done, (off_t)(offset + done));
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got < 0)
-			return -1;
-		if (!got)
-			break;
-		done += (size_t)got;
-	}
-	return (ssize_t)done;
-}
-
-static bool same_time(const struct timespec *a, const struct timespec *b)
-{
-	return a->tv_sec == b->tv_sec && a->tv_nsec == b->tv_nsec;
-}
-
-static bool is_unchanged(int fd, const struct stat *before)
-{
-	struct stat now;
-	return fstat(fd, &now) == 0 && now.st_size == before->st_size &&
-	       same_time(&now.st_mtim, &before->st_mtim) &&
-	       same_time(&now.st_ctim, &before->st_ctim);
-}
-
-/* Makes one attempt to read the file: *out is its bytes, or NULL if it changed at the same time.
- * The file is read, not mapped, because Sonde would be killed if somebody truncated a mapped file.
- */
-static int read_once(int fd, uint8_t **out, struct stat *st, struct err *e)
-{
-	*out = NULL;
-	if (fstat(fd, st))
-		return err_errno(e, "its size cannot be read");
-	int rc = check_regular(st, e);
-	if (rc)
-		return rc;
-	size_t size = (size_t)st->st_size;
-	uint8_t *bytes = fault("module-memory", ENOMEM) ? NULL : malloc(size ? size : 1);
-	if (!bytes)
-		return err_set(e, ERR_SYSTEM, "its %zu bytes do not fit into memory", size);
-	ssize_t got = read_at(fd, bytes, size, 0);
-	if (got < 0)
-		rc = err_errno(e, "it cannot be read");
-	else if ((size_t)got == size && is_unchanged(fd, st))
-		*out = bytes;
-	if (!*out)
-		free(bytes);
-	return rc;
-}
-
-static int read_file(const char *path, uint8_t **out, size_t *size, struct err *e)
-{
-	struct stat st;
-	int fd = open_regular(path, &st, e), rc = 0;
-	if (fd < 0)
-		return fd;
-	*out = NULL;
-	for (int attempt = 0; attempt < 2 && !rc && !*out; attempt++)
-		rc = read_once(fd, out, &st, e);
-	if (!rc && !*out)
-		rc = err_set(e, ERR_SYSTEM,
-			     "the file changed while it was read; try again when it is complete");
-	*size = (size_t)st.st_size;
-	close(fd);
-	return rc;
-}
 
 /* Distinguishes programs from libraries. libc has an interpreter, because it can be run, but it is
  * a library: it also has a name for others to link. */
@@ -153,43 +31,66 @@ static int read_parts(struct reader *r, struct err *e)
 	elf_read_dynamic(r);
 	m->kind = kind_of(r);
 	m->entry = module_is_code(m, r->header.e_entry) ? r->header.e_entry : 0;
-	elf_read_symbols(r);
-	elf_read_relocs(r);
-	elf_read_frames(r);
-	elf_read_landings(r);
+	elf_read_frame_index(r);
 	return 0;
 }
 
-/* Takes over `bytes`, which were allocated by malloc. */
-static int open_bytes(struct module **out, const char *name, uint8_t *bytes, size_t size,
-		      struct err *e)
+static struct reader *reader_new(struct module *m)
+{
+	struct reader *r = xcalloc(1, sizeof(*r));
+	r->module = m;
+	for (int i = 0; i < TABLE_KINDS; i++)
+		pthread_mutex_init(&r->tables[i].lock, NULL);
+	return r;
+}
+
+static void note_list_release(struct note_list *n)
+{
+	vec_free(&n->list);
+	arena_release(&n->arena);
+}
+
+static void reader_free(struct reader *r)
+{
+	for (int i = 0; i < TABLE_KINDS; i++) {
+		struct lazy_table *t = &r->tables[i];
+		pthread_mutex_destroy(&t->lock);
+		arena_release(&t->arena);
+		arena_release(&t->tmp);
+		note_list_release(&t->notes);
+	}
+	note_list_release(&r->notes);
+	note_list_release(&r->all_notes);
+	free(r);
+}
+
+/* Takes over `f`. */
+static int open_file(struct module **out, const char *name, struct lazy_file *f, struct err *e)
 {
 	struct module *m = xcalloc(1, sizeof(*m));
-	struct reader r = {.module = m};
-	m->bytes = bytes;
-	m->size = size;
+	m->file = f;
+	m->size = f->size;
 	m->path = arena_strdup(&m->arena, name);
-	elf_version(EV_CURRENT);
-	int rc = read_parts(&r, e);
-	m->notes = ARENA_DUP(&m->arena, r.notes.data, r.notes.len);
-	m->note_count = r.notes.len;
-	vec_free(&r.notes);
-	arena_release(&r.tmp);
+	m->reader = reader_new(m);
+	int rc = read_parts(m->reader, e);
+	if (module_problem(m))
+		rc = err_set(e, ERR_SYSTEM, "%s", module_problem(m));
 	if (rc) {
 		module_close(m);
 		return rc;
 	}
-	m->elf = elf_memory((char *)bytes, size);
 	*out = m;
 	return 0;
 }
 
 int module_open_as(struct module **out, const char *path, const char *name, struct err *e)
 {
-	uint8_t *bytes;
-	size_t size;
-	int rc = read_file(path, &bytes, &size, e);
-	return rc ? rc : open_bytes(out, name, bytes, size, e);
+	struct lazy_file *f;
+	int rc = lazy_file_open(&f, path, e);
+	if (rc)
+		return rc;
+	lazy_file_settle(f);
+	return open_file(out, name, f, e);
 }
 
 int module_open(struct module **out, const char *path, struct err *e)
@@ -200,37 +101,69 @@ int module_open(struct module **out, const char *path, struct err *e)
 int module_open_memory(struct module **out, const char *name, const void *bytes, size_t size,
 		       struct err *e)
 {
-	uint8_t *copy = xmalloc(size);
-	if (size)
-		memcpy(copy, bytes, size);
-	return open_bytes(out, name, copy, size, e);
+	return open_file(out, name, lazy_file_of_memory(bytes, size), e);
+}
+
+int module_open_again(struct module **out, const struct module *m, struct err *e)
+{
+	return open_file(out, m->path, lazy_file_share(m->file), e);
 }
 
 void module_close(struct module *m)
 {
 	if (!m)
 		return;
-	elf_end(m->elf);
-	free((void *)(uintptr_t)m->bytes);
+	reader_free(m->reader);
+	lazy_file_close(m->file);
 	arena_release(&m->arena);
 	free(m);
 }
 
-/* Looks for the build id in the notes that one entry of a table points to. */
-static bool build_id_at(int fd, uint64_t offset, uint64_t size, struct build_id *id)
+static void add_notes(struct note_list *to, const struct note_list *from)
 {
-	uint8_t notes[HEAD_SIZE];
-	ssize_t n = read_at(fd, notes, size < sizeof(notes) ? (size_t)size : sizeof(notes), offset);
-	return n > 0 && elf_find_build_id(notes, (uint64_t)n, id);
+	vec_each (n, &from->list)
+		vec_push(&to->list, *n);
 }
 
-static bool build_id_by_programs(int fd, const Elf64_Ehdr *h, struct build_id *id)
+const char *const *module_notes(const struct module *m, uint32_t *count)
+{
+	struct reader *r = m->reader;
+	module_symbols(m, count);
+	module_relocs(m, count);
+	module_landings(m, count); /* and frames */
+	pthread_mutex_lock(&r->tables[0].lock);
+	if (!r->all_notes.list.len) {
+		add_notes(&r->all_notes, &r->notes);
+		for (int i = 0; i < TABLE_KINDS; i++)
+			add_notes(&r->all_notes, &r->tables[i].notes);
+	}
+	pthread_mutex_unlock(&r->tables[0].lock);
+	*count = r->all_notes.list.len;
+	return r->all_notes.list.data;
+}
+
+/* Looks for the build id in the notes that one entry of a table points to. */
+static bool build_id_at(const struct lazy_file *f, uint64_t offset, uint64_t size,
+			struct build_id *id)
+{
+	enum { NOTES_MAX = 4096 };
+	if (offset >= f->size)
+		return false;
+	uint64_t left = f->size - offset, n = size < left ? size : left;
+	n = n < NOTES_MAX ? n : NOTES_MAX;
+	return elf_find_build_id(lazy_file_at(f, offset, n), n, id);
+}
+
+static bool build_id_by_programs(const struct lazy_file *f, const Elf64_Ehdr *h,
+				 struct build_id *id)
 {
 	Elf64_Phdr p;
 	for (uint64_t i = 0; i < h->e_phnum; i++) {
-		if (read_at(fd, (uint8_t *)&p, sizeof(p), h->e_phoff + i * sizeof(p)) != sizeof(p))
+		uint64_t at = h->e_phoff + i * sizeof(p);
+		if (h->e_phoff > f->size || !bytes_inside(at, sizeof(p), f->size))
 			return false;
-		if (p.p_type == PT_NOTE && build_id_at(fd, p.p_offset, p.p_filesz, id))
+		memcpy(&p, lazy_file_at(f, at, sizeof(p)), sizeof(p));
+		if (p.p_type == PT_NOTE && build_id_at(f, p.p_offset, p.p_filesz, id))
 			return true;
 	}
 	return false;
@@ -238,39 +171,40 @@ static bool build_id_by_programs(int fd, const Elf64_Ehdr *h, struct build_id *i
 
 /* The program headers of a debug file still point to where the notes were before stripping, so
  * sections are looked at as well. */
-static void build_id_by_sections(int fd, const Elf64_Ehdr *h, struct build_id *id)
+static void build_id_by_sections(const struct lazy_file *f, struct build_id *id)
 {
-	Elf64_Shdr s;
-	for (uint64_t i = 0; i < h->e_shnum; i++) {
-		if (read_at(fd, (uint8_t *)&s, sizeof(s), h->e_shoff + i * sizeof(s)) != sizeof(s))
-			return;
-		if (s.sh_type == SHT_NOTE && build_id_at(fd, s.sh_offset, s.sh_size, id))
+	struct section_table t;
+	if (!section_table_open(&t, f))
+		return;
+	for (uint32_t i = 0; i < t.count; i++) {
+		Elf64_Shdr s = section_table_header(&t, i);
+		if (s.sh_type == SHT_NOTE && build_id_at(f, s.sh_offset, s.sh_size, id))
 			return;
 	}
 }
 
 int module_read_build_id(const char *path, struct build_id *id, struct err *e)
 {
-	uint8_t head[HEAD_SIZE];
-	struct stat st;
+	enum { HEAD_SIZE = 4096 }; /* bytes that a file that is not ELF is recognised by */
+	struct lazy_file *f;
 	Elf64_Ehdr h;
-	int fd = open_regular(path, &st, e), rc = 0;
-	if (fd < 0)
-		return fd;
-	*id = (struct build_id){0};
-	ssize_t n = read_at(fd, head, sizeof(head), 0);
-	if (n < 0)
-		rc = err_errno(e, "it cannot be read");
-	else if (n < (ssize_t)sizeof(h) || memcmp(head, ELFMAG, SELFMAG) != 0)
-		rc = elf_refuse(head, (uint64_t)n, e);
+	int rc = lazy_file_open(&f, path, e);
 	if (rc)
-		goto out;
-	memcpy(&h, head, sizeof(h));
-	rc = elf_check_kind(&h, e);
-	if (!rc && !build_id_by_programs(fd, &h, id))
-		build_id_by_sections(fd, &h, id);
-out:
-	close(fd);
+		return rc;
+	*id = (struct build_id){0};
+	size_t n = f->size < HEAD_SIZE ? f->size : HEAD_SIZE;
+	const uint8_t *head = lazy_file_at(f, 0, n);
+	if (n < sizeof(h) || memcmp(head, ELFMAG, SELFMAG) != 0) {
+		rc = elf_refuse(head, n, e);
+	} else {
+		memcpy(&h, head, sizeof(h));
+		rc = elf_check_kind(&h, e);
+	}
+	if (!rc && !build_id_by_programs(f, &h, id))
+		build_id_by_sections(f, id);
+	if (lazy_file_problem(f))
+		rc = err_set(e, ERR_SYSTEM, "%s", lazy_file_problem(f));
+	lazy_file_close(f);
 	return rc;
 }
 

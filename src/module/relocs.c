@@ -4,7 +4,7 @@
 #include "module/elf_reader.h"
 
 struct reloc_collector {
-	struct module *module;
+	const struct module *module;
 	struct reloc *items;
 	uint32_t len;
 	const struct segment *last; /* of the previous address: neighbours mostly share one */
@@ -70,7 +70,7 @@ static void add_rela(struct reloc_collector *g, const uint8_t *bytes, uint64_t c
 static void add_packed(struct reloc_collector *g, uint64_t va)
 {
 	size_t n;
-	const uint8_t *p = module_at(g->module, va, &n);
+	const uint8_t *p = module_at(g->module, va, 8, &n);
 	if (!p || n < 8)
 		return;
 	struct reloc *out = &g->items[g->len++];
@@ -132,10 +132,10 @@ static uint64_t room_of(const struct reloc_table *t, uint32_t n, uint64_t file_s
 static struct reloc_table table_in_section(const struct reader *r, uint32_t i)
 {
 	const struct raw_section *s = &r->sections[i];
-	if (!(s->flags & SHF_ALLOC) || !s->bytes || (s->type != SHT_RELA && s->type != SHT_RELR))
+	if (!(s->flags & SHF_ALLOC) || !s->in_file || (s->type != SHT_RELA && s->type != SHT_RELR))
 		return (struct reloc_table){0};
 	bool packed = s->type == SHT_RELR;
-	return (struct reloc_table){.bytes = s->bytes,
+	return (struct reloc_table){.bytes = elf_bytes(r, s).at,
 				    .count = s->size / (packed ? 8 : sizeof(Elf64_Rela)),
 				    .packed = packed,
 				    .symbols = s->link ? elf_symbol_table(r, s->link)
@@ -144,13 +144,15 @@ static struct reloc_table table_in_section(const struct reader *r, uint32_t i)
 
 /* The number of symbols from the hash table leaves out undefined symbols, so the room for symbols
  * is used instead. */
-static struct reloc_table table_in_dynamic(const struct reader *r, const struct slice *t,
+static struct reloc_table table_in_dynamic(const struct reader *r, const struct dynamic_table *t,
 					   bool packed)
 {
-	struct symbol_table symbols = r->dynamic.symbols;
-	symbols.count = r->dynamic.symbol_room;
-	return (struct reloc_table){.bytes = t->at,
-				    .count = t->size / (packed ? 8 : sizeof(Elf64_Rela)),
+	uint64_t room;
+	struct symbol_table symbols = elf_dynamic_symbols(r, &room);
+	struct slice s = elf_dynamic_table(r, t);
+	symbols.count = room;
+	return (struct reloc_table){.bytes = s.at,
+				    .count = s.size / (packed ? 8 : sizeof(Elf64_Rela)),
 				    .packed = packed,
 				    .symbols = symbols};
 }
@@ -170,18 +172,19 @@ static uint32_t find_tables(const struct reader *r, struct reloc_table *out)
 	return n;
 }
 
-void elf_read_relocs(struct reader *r)
+static void read_relocs(struct reader *r)
 {
+	struct lazy_table *t = &r->tables[TABLE_RELOCS];
 	struct reloc_collector g = {.module = r->module};
 	struct reloc_table *tables =
-		ARENA_ARRAY(&r->tmp, struct reloc_table, (uint64_t)r->section_count + 3);
+		ARENA_ARRAY(&t->tmp, struct reloc_table, (uint64_t)r->section_count + 3);
 	uint32_t n = find_tables(r, tables);
 	uint64_t room = room_of(tables, n, r->module->size);
 	if (room > r->module->size / 8) {
-		elf_note(r, "there are too many relocations; they were left out");
+		elf_note(&t->notes, "there are too many relocations; they were left out");
 		return;
 	}
-	g.items = arena_alloc(&r->module->arena, room * sizeof(*g.items), _Alignof(struct reloc));
+	g.items = arena_alloc(&t->arena, room * sizeof(*g.items), _Alignof(struct reloc));
 	for (uint32_t i = 0; i < n; i++) {
 		if (tables[i].packed)
 			add_relr(&g, tables[i].bytes, tables[i].count);
@@ -189,6 +192,36 @@ void elf_read_relocs(struct reader *r)
 			add_rela(&g, tables[i].bytes, tables[i].count, &tables[i].symbols);
 	}
 	order_by_address(g.items, g.len, sizeof(*g.items), offsetof(struct reloc, va));
-	r->module->relocs = g.items;
-	r->module->reloc_count = g.len;
+	r->relocs = g.items;
+	r->reloc_count = g.len;
+}
+
+const struct reloc *module_relocs(const struct module *m, uint32_t *count)
+{
+	elf_need(m->reader, TABLE_RELOCS, read_relocs);
+	*count = m->reader->reloc_count;
+	return m->reader->relocs;
+}
+
+const struct reloc *module_reloc_at(const struct module *m, uint64_t va)
+{
+	uint32_t count;
+	const struct reloc *all = module_relocs(m, &count);
+	uint32_t n = ORDER_UP_TO(all, count, va, va);
+	return n && all[n - 1].va == va ? &all[n - 1] : NULL;
+}
+
+bool module_word(const struct module *m, uint64_t va, uint64_t *out)
+{
+	const struct reloc *r = module_reloc_at(m, va);
+	if (r) {
+		*out = r->value;
+		return r->kind == RELOC_RELATIVE || (r->defined && r->kind != RELOC_IFUNC);
+	}
+	size_t n;
+	const uint8_t *p = m->kind == MODULE_EXECUTABLE ? module_at(m, va, 8, &n) : NULL;
+	if (!p || n < 8)
+		return false;
+	memcpy(out, p, 8);
+	return true;
 }

@@ -3,26 +3,30 @@
 Elf64_Shdr section_table_header(const struct section_table *t, uint32_t number)
 {
 	Elf64_Shdr h;
-	memcpy(&h, t->bytes + t->header.e_shoff + number * sizeof(h), sizeof(h));
+	memcpy(&h, t->headers + number * sizeof(h), sizeof(h));
 	return h;
 }
 
 static bool has_headers(const struct section_table *t, uint64_t count)
 {
 	return t->header.e_shoff && t->header.e_shentsize == sizeof(Elf64_Shdr) &&
-	       count <= t->size / sizeof(Elf64_Shdr) &&
-	       bytes_inside(t->header.e_shoff, count * sizeof(Elf64_Shdr), t->size);
+	       count <= t->file->size / sizeof(Elf64_Shdr) &&
+	       bytes_inside(t->header.e_shoff, count * sizeof(Elf64_Shdr), t->file->size);
 }
 
 /* The first section header has the numbers that do not fit into the ELF header. */
-bool section_table_open(struct section_table *t, const uint8_t *bytes, size_t size)
+bool section_table_open(struct section_table *t, const struct lazy_file *f)
 {
-	*t = (struct section_table){.bytes = bytes, .size = size};
-	if (size < sizeof(t->header) || memcmp(bytes, ELFMAG, SELFMAG) != 0)
+	*t = (struct section_table){.file = f};
+	if (f->size < sizeof(t->header))
 		return true;
-	memcpy(&t->header, bytes, sizeof(t->header));
+	memcpy(&t->header, lazy_file_at(f, 0, sizeof(t->header)), sizeof(t->header));
+	if (memcmp(t->header.e_ident, ELFMAG, SELFMAG) != 0)
+		return true;
 	uint64_t count = t->header.e_shnum;
 	bool first = t->header.e_ident[EI_CLASS] == ELFCLASS64 && has_headers(t, 1);
+	if (first)
+		t->headers = lazy_file_at(f, t->header.e_shoff, sizeof(Elf64_Shdr));
 	if (!count && first)
 		count = section_table_header(t, 0).sh_size;
 	if (!count)
@@ -30,6 +34,7 @@ bool section_table_open(struct section_table *t, const uint8_t *bytes, size_t si
 	if (!first || count > UINT32_MAX || !has_headers(t, count))
 		return false;
 	t->count = (uint32_t)count;
+	t->headers = lazy_file_at(f, t->header.e_shoff, count * sizeof(Elf64_Shdr));
 	t->name_section = t->header.e_shstrndx == SHN_XINDEX ? section_table_header(t, 0).sh_link
 							     : t->header.e_shstrndx;
 	Elf64_Shdr names = {0};
@@ -48,12 +53,17 @@ const char *section_table_name(const struct section_table *t, const Elf64_Shdr *
 	return (const char *)t->names.at + h->sh_name;
 }
 
+bool section_table_has(const struct section_table *t, const Elf64_Shdr *h)
+{
+	return h->sh_type != SHT_NOBITS && h->sh_type != SHT_NULL && h->sh_size &&
+	       bytes_inside(h->sh_offset, h->sh_size, t->file->size);
+}
+
 bool section_table_bytes(const struct section_table *t, const Elf64_Shdr *h, struct slice *out)
 {
-	if (h->sh_type == SHT_NOBITS || h->sh_type == SHT_NULL || !h->sh_size ||
-	    !bytes_inside(h->sh_offset, h->sh_size, t->size))
+	if (!section_table_has(t, h))
 		return false;
-	*out = (struct slice){t->bytes + h->sh_offset, h->sh_size};
+	*out = (struct slice){lazy_file_at(t->file, h->sh_offset, h->sh_size), h->sh_size};
 	return true;
 }
 
@@ -67,10 +77,10 @@ bool section_table_find(const struct section_table *t, const char *name, Elf64_S
 	return false;
 }
 
-bool elf_section_find(const uint8_t *bytes, size_t size, const char *name, struct slice *out)
+bool elf_section_find(const struct lazy_file *f, const char *name, struct slice *out)
 {
 	struct section_table t;
 	Elf64_Shdr h;
-	return section_table_open(&t, bytes, size) && section_table_find(&t, name, &h) &&
+	return section_table_open(&t, f) && section_table_find(&t, name, &h) &&
 	       section_table_bytes(&t, &h, out);
 }

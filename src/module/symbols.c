@@ -5,7 +5,9 @@
 /* Collects the symbols of a module. Names may overlap in the file, and be far longer than the file
  * together. The budget keeps time and memory in proportion to the size of the file. */
 struct symbol_collector {
-	struct module *module;
+	struct reader *reader;
+	const struct module *module;
+	struct arena *arena;
 	struct symbol *items;
 	uint32_t len;
 	uint64_t name_budget;
@@ -22,12 +24,12 @@ static bool is_table(const struct raw_section *s)
 struct symbol_table elf_symbol_table(const struct reader *r, uint32_t section)
 {
 	const struct raw_section *s = section < r->section_count ? &r->sections[section] : NULL;
-	if (!s || !is_table(s) || !s->bytes || s->link >= r->section_count)
+	if (!s || !is_table(s) || !s->in_file || s->link >= r->section_count)
 		return (struct symbol_table){0};
-	const struct raw_section *names = &r->sections[s->link];
-	return (struct symbol_table){.bytes = s->bytes,
+	struct slice names = elf_bytes(r, &r->sections[s->link]);
+	return (struct symbol_table){.bytes = elf_bytes(r, s).at,
 				     .count = s->size / sizeof(Elf64_Sym),
-				     .names = string_table_over(names->bytes, names->size)};
+				     .names = string_table_over(names.at, names.size)};
 }
 
 bool elf_symbol(const struct symbol_table *t, uint64_t i, Elf64_Sym *out, const char **name)
@@ -96,7 +98,7 @@ static const char *without_version(struct arena *a, const char *name)
 static void add_symbol(struct symbol_collector *g, const Elf64_Sym *s, const char *name,
 		       uint8_t flags)
 {
-	struct module *m = g->module;
+	const struct module *m = g->module;
 	uint8_t more;
 	if (s->st_shndx == SHN_UNDEF || s->st_shndx == SHN_ABS || s->st_shndx == SHN_COMMON)
 		return;
@@ -105,7 +107,7 @@ static void add_symbol(struct symbol_collector *g, const Elf64_Sym *s, const cha
 	    !can_afford(g, name))
 		return;
 	uint64_t room = section->va + section->size - s->st_value;
-	g->items[g->len++] = (struct symbol){.name = without_version(&m->arena, name),
+	g->items[g->len++] = (struct symbol){.name = without_version(g->arena, name),
 					     .va = s->st_value,
 					     .size = s->st_size < room ? s->st_size : room,
 					     .flags = flags | more};
@@ -155,62 +157,90 @@ static void finish(struct symbol_collector *g)
 			qsort(s + i, next - i, sizeof(*s), by_name);
 		out += join_equal(s + out, s + i, next - i);
 	}
-	g->module->symbols = s;
-	g->module->symbol_count = out;
+	g->reader->symbols = s;
+	g->reader->symbol_count = out;
 }
 
 /* Reads both tables if there is a section table, otherwise the one that the dynamic linker uses. */
-void elf_read_symbols(struct reader *r)
+static void read_symbols(struct reader *r)
 {
-	struct symbol_collector g = {.module = r->module,
-				     .name_budget = NAME_BUDGET * (uint64_t)r->module->size};
-	uint64_t room = r->dynamic.symbols.count;
-	for (uint32_t i = 0; i < r->section_count; i++)
-		room += is_table(&r->sections[i]) ? elf_symbol_table(r, i).count : 0;
-	if (room > r->module->size / 8) {
-		elf_note(r, "there are too many symbols; they were left out");
+	struct lazy_table *t = &r->tables[TABLE_SYMBOLS];
+	const struct module *m = r->module;
+	struct symbol_collector g = {.reader = r,
+				     .module = m,
+				     .arena = &t->arena,
+				     .name_budget = NAME_BUDGET * (uint64_t)m->size};
+	struct symbol_table dynamic = {0};
+	bool found_dynamic = false;
+	uint64_t room = 0, unused;
+	for (uint32_t i = 0; i < r->section_count; i++) {
+		uint64_t count = is_table(&r->sections[i]) ? elf_symbol_table(r, i).count : 0;
+		room += count;
+		found_dynamic |= count && r->sections[i].type == SHT_DYNSYM;
+	}
+	if (!found_dynamic)
+		dynamic = elf_dynamic_symbols(r, &unused);
+	room += dynamic.count;
+	if (room > m->size / 8) {
+		elf_note(&t->notes, "there are too many symbols; they were left out");
 		return;
 	}
-	g.items = arena_alloc(&r->module->arena, room * sizeof(*g.items), _Alignof(struct symbol));
-	bool found_dynamic = false;
+	g.items = arena_alloc(&t->arena, room * sizeof(*g.items), _Alignof(struct symbol));
 	for (uint32_t i = 0; i < r->section_count; i++) {
 		if (!is_table(&r->sections[i]))
 			continue;
-		struct symbol_table t = elf_symbol_table(r, i);
-		bool dynamic = r->sections[i].type == SHT_DYNSYM;
-		if (!t.count || !t.names.size)
-			elf_note(r, "the symbol table %s is damaged; it was left out",
+		struct symbol_table s = elf_symbol_table(r, i);
+		if (!s.count || !s.names.size)
+			elf_note(&t->notes, "the symbol table %s is damaged; it was left out",
 				 r->sections[i].name);
-		found_dynamic |= dynamic && t.count;
-		add_table(&g, &t, dynamic ? SYMBOL_DYNAMIC : 0);
+		add_table(&g, &s, r->sections[i].type == SHT_DYNSYM ? SYMBOL_DYNAMIC : 0);
 	}
-	if (!found_dynamic)
-		add_table(&g, &r->dynamic.symbols, SYMBOL_DYNAMIC);
+	add_table(&g, &dynamic, SYMBOL_DYNAMIC);
 	if (!g.name_budget)
-		elf_note(r, "the names of symbols overlap; some symbols were left out");
+		elf_note(&t->notes, "the names of symbols overlap; some symbols were left out");
 	finish(&g);
+}
+
+const struct symbol *module_symbols(const struct module *m, uint32_t *count)
+{
+	elf_need(m->reader, TABLE_SYMBOLS, read_symbols);
+	*count = m->reader->symbol_count;
+	return m->reader->symbols;
+}
+
+uint32_t module_symbol_from(const struct module *m, uint64_t va)
+{
+	uint32_t count;
+	const struct symbol *all = module_symbols(m, &count);
+	return va ? ORDER_UP_TO(all, count, va, va - 1) : 0;
 }
 
 void module_add_symbols(struct module *m, const struct module *debug)
 {
-	uint64_t room = (uint64_t)m->symbol_count + debug->symbol_count;
-	if (room > UINT32_MAX / 2 || !debug->symbol_count)
+	uint32_t own_count, more_count;
+	const struct symbol *own = module_symbols(m, &own_count);
+	const struct symbol *more = module_symbols(debug, &more_count);
+	uint64_t room = (uint64_t)own_count + more_count;
+	if (room > UINT32_MAX / 2 || !more_count)
 		return;
-	struct symbol_collector g = {.module = m,
-				     .len = m->symbol_count,
+	struct arena *a = &m->reader->tables[TABLE_SYMBOLS].arena;
+	struct symbol_collector g = {.reader = m->reader,
+				     .module = m,
+				     .arena = a,
+				     .len = own_count,
 				     .name_budget = NAME_BUDGET * (uint64_t)debug->size};
-	g.items = arena_alloc(&m->arena, room * sizeof(*g.items), _Alignof(struct symbol));
+	g.items = arena_alloc(a, room * sizeof(*g.items), _Alignof(struct symbol));
 	if (g.len)
-		memcpy(g.items, m->symbols, g.len * sizeof(*g.items));
-	for (uint32_t i = 0; i < debug->symbol_count; i++) {
-		struct symbol s = debug->symbols[i];
+		memcpy(g.items, own, g.len * sizeof(*g.items));
+	for (uint32_t i = 0; i < more_count; i++) {
+		struct symbol s = more[i];
 		const struct section *section = section_of(&g, s.va);
 		if (!section || (!section->execute && !(s.flags & SYMBOL_OBJECT)) ||
 		    !can_afford(&g, s.name))
 			continue;
 		uint64_t left = section->va + section->size - s.va;
 		s.size = s.size < left ? s.size : left;
-		s.name = arena_strdup(&m->arena, s.name);
+		s.name = arena_strdup(a, s.name);
 		g.items[g.len++] = s;
 	}
 	finish(&g);

@@ -7,7 +7,7 @@ enum { PAGE = 4096 };
 static bool decode_block(struct plan *p, const struct block *block, struct body *b)
 {
 	size_t have;
-	b->bytes = module_at(p->module, block->start, &have);
+	b->bytes = module_at(p->module, block->start, block->size, &have);
 	if (!b->bytes || have < block->size)
 		return false;
 	b->insns = ARENA_ARRAY(p->tmp, struct insn, block->insn_count);

@@ -65,7 +65,7 @@ void add_patch(struct plan *p, const struct patch *patch)
 bool original_bytes(const struct plan *p, uint64_t va, uint8_t *out, size_t size)
 {
 	size_t have;
-	const uint8_t *bytes = module_at(p->module, va, &have);
+	const uint8_t *bytes = module_at(p->module, va, size, &have);
 	if (!bytes || have < size)
 		return false;
 	memcpy(out, bytes, size);

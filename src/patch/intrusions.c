@@ -124,10 +124,10 @@ static void decode(struct intrusion_query *a, const struct part *range)
 {
 	const struct arch *arch = flow_arch(a->in->flow);
 	size_t have;
-	const uint8_t *bytes = module_at(flow_module(a->in->flow), range->start, &have);
+	const uint8_t *bytes =
+		module_at(flow_module(a->in->flow), range->start, range->end - range->start, &have);
 	if (!bytes || !module_is_code(flow_module(a->in->flow), range->start))
 		return;
-	have = have < range->end - range->start ? have : (size_t)(range->end - range->start);
 	for (size_t at = 0, n; at < have; at += n) {
 		struct insn in;
 		n = arch->decode(bytes + at, have - at, range->start + at, DECODE_FLOW, &in);

@@ -130,7 +130,8 @@ static bool is_trampoline(const struct plan *p)
 	const struct cfg *g = p->g;
 	size_t have;
 	const uint8_t *bytes = g->entry < g->block_count
-				       ? module_at(p->module, g->blocks[g->entry].start, &have)
+				       ? module_at(p->module, g->blocks[g->entry].start,
+						   layout->sigreturn_size, &have)
 				       : NULL;
 	return bytes && have >= layout->sigreturn_size &&
 	       !memcmp(bytes, layout->sigreturn, layout->sigreturn_size);

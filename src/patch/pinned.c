@@ -60,11 +60,12 @@ static bool overlaps(const struct cfg *g, uint64_t start, uint64_t size)
 bool has_restartable(const struct module *m, const struct cfg *g)
 {
 	const struct section *s = module_section(m, "__rseq_cs");
-	uint64_t end = s && s->bytes ? s->size : 0;
+	uint64_t end = s && s->in_file ? s->size : 0;
+	const uint8_t *bytes = end ? module_section_bytes(m, s) : NULL;
 	for (uint64_t at = 0; at + sizeof(struct rseq_cs) <= end; at += sizeof(struct rseq_cs)) {
 		struct rseq_cs d;
 		uint64_t start, handler;
-		memcpy(&d, s->bytes + at, sizeof(d));
+		memcpy(&d, bytes + at, sizeof(d));
 		if (module_word(m, s->va + at + offsetof(struct rseq_cs, start_ip), &start) &&
 		    module_word(m, s->va + at + offsetof(struct rseq_cs, abort_ip), &handler) &&
 		    (overlaps(g, start, d.post_commit_offset) || overlaps(g, handler, 1)))

@@ -50,7 +50,8 @@ static bool insn_at(const struct spot_search *s, const struct block *b, uint64_t
 		    struct insn *in)
 {
 	size_t n;
-	const uint8_t *p = va < b->start + b->size ? module_at(s->module, va, &n) : NULL;
+	uint64_t end = b->start + b->size;
+	const uint8_t *p = va < end ? module_at(s->module, va, end - va, &n) : NULL;
 	return p && s->arch->decode(p, n, va, DECODE_FLOW, in);
 }
 

@@ -36,8 +36,7 @@ static void copy_modules(struct path_profile *p)
 	while (p->copies.len < p->stacks.modules.codes.len) {
 		const struct code *c = p->stacks.modules.codes.data[p->copies.len];
 		struct module *copy = NULL;
-		if (c->module &&
-		    module_open_memory(&copy, c->path, c->module->bytes, c->module->size, &ignored))
+		if (c->module && module_open_again(&copy, c->module, &ignored))
 			copy = NULL;
 		vec_push(&p->copies, copy);
 	}

@@ -135,11 +135,13 @@ static void add_chosen(struct selector *s, const struct mapped_code *m, const st
 	size_t before = s->out->list.len;
 	vec_each (slots, &s->modules) {
 		const struct module *module = slots->code->module;
-		for (uint32_t i = 0; i < module->reloc_count; i++) {
+		uint32_t count;
+		const struct reloc *all = module_relocs(module, &count);
+		for (uint32_t i = 0; i < count; i++) {
 			uint64_t pc = 0;
-			if (!is_slot_of(&module->relocs[i], y, slots->code == m->code) ||
-			    memory_read(s->pid, slots->bias + module->relocs[i].va, &pc,
-					sizeof(pc)) != sizeof(pc))
+			if (!is_slot_of(&all[i], y, slots->code == m->code) ||
+			    memory_read(s->pid, slots->bias + all[i].va, &pc, sizeof(pc)) !=
+				    sizeof(pc))
 				continue;
 			struct place p = space_find(s->space, pc);
 			if (p.code == m->code && p.va != y->va)
@@ -153,8 +155,10 @@ static void add_chosen(struct selector *s, const struct mapped_code *m, const st
 static void select_symbols(struct selector *s, const struct mapped_code *m,
 			   const struct module *from)
 {
-	for (uint32_t i = 0; i < from->symbol_count; i++) {
-		const struct symbol *y = &from->symbols[i];
+	uint32_t count;
+	const struct symbol *all = module_symbols(from, &count);
+	for (uint32_t i = 0; i < count; i++) {
+		const struct symbol *y = &all[i];
 		if (!name_matches(&s->wanted.pattern, y->name, &s->tmp) || !is_function(m, y))
 			continue;
 		if (y->flags & SYMBOL_IFUNC)
@@ -166,9 +170,10 @@ static void select_symbols(struct selector *s, const struct mapped_code *m,
 
 static bool is_stripped(const struct module *module)
 {
-	for (uint32_t i = 0; i < module->symbol_count; i++)
-		if (!(module->symbols[i].flags &
-		      (SYMBOL_DYNAMIC | SYMBOL_DATA_MARK | SYMBOL_CODE_MARK)))
+	uint32_t count;
+	const struct symbol *all = module_symbols(module, &count);
+	for (uint32_t i = 0; i < count; i++)
+		if (!(all[i].flags & (SYMBOL_DYNAMIC | SYMBOL_DATA_MARK | SYMBOL_CODE_MARK)))
 			return false;
 	return true;
 }

@@ -54,8 +54,10 @@ static void consider_symbols(struct selector *s, const struct module *module,
 {
 	struct arena tmp;
 	arena_init(&tmp);
-	for (uint32_t i = 0; i < module->symbol_count; i++) {
-		const struct symbol *y = &module->symbols[i];
+	uint32_t count;
+	const struct symbol *all = module_symbols(module, &count);
+	for (uint32_t i = 0; i < count; i++) {
+		const struct symbol *y = &all[i];
 		if (y->flags & (SYMBOL_OBJECT | SYMBOL_DATA_MARK | SYMBOL_CODE_MARK) ||
 		    !module_is_code(module, y->va))
 			continue;

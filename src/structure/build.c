@@ -375,6 +375,10 @@ static int build_fresh(struct structure **out, struct module *m, const struct st
 {
 	struct build b = {.module = m, .options = o};
 	int rc = build(&b, out, e);
+	if (rc == 0 && module_problem(m)) {
+		rc = err_set(e, ERR_SYSTEM, "%s", module_problem(m));
+		structure_free(*out);
+	}
 	if (rc == 0 && o->use_cache && m->build_id.size) {
 		const struct module *file = b.debug ? debug_file(b.debug) : NULL;
 		struct cache_subject subject = {m->path, m->build_id, m->size, o};

@@ -58,7 +58,7 @@ static void decode_block(struct work *w, uint32_t block)
 	const struct block *b = &w->g->blocks[block];
 	uint32_t at = w->first[block];
 	size_t n = 0;
-	const uint8_t *p = module_at(w->module, b->start, &n);
+	const uint8_t *p = module_at(w->module, b->start, b->size, &n);
 	for (size_t done = 0; p && done < b->size; at++) {
 		struct insn *in = &w->insns[at];
 		if (at == w->first[block + 1] ||

@@ -16,6 +16,7 @@
 #include "base/hashmap.h"
 #include "base/log.h"
 #include "base/vec.h"
+#include "module/lazy_file.h"
 #include "unwind/links.h"
 
 struct identity {
@@ -198,7 +199,8 @@ static struct code *open_vdso(struct codes *c, int pid, const struct mapped_modu
 		if (rc)
 			return failed_code(c, file, rc, &e);
 	}
-	uint64_t key = hash_bytes(module->bytes, module->size, 0);
+	const uint8_t *bytes = lazy_file_at(module->file, 0, module->size);
+	uint64_t key = hash_bytes(bytes, module->size, 0);
 	uint32_t known = hashmap_get(&c->by_identity, key);
 	if (known != HASHMAP_NONE) {
 		module_close(module);

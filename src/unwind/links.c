@@ -49,7 +49,7 @@ struct call_site links_call_before(const struct flow *f, uint64_t va)
 	for (unsigned n = arch->insn_align; n <= arch->insn_max; n += arch->insn_align) {
 		struct insn in;
 		size_t readable;
-		const uint8_t *p = n <= va ? module_at(flow_module(f), va - n, &readable) : NULL;
+		const uint8_t *p = n <= va ? module_at(flow_module(f), va - n, n, &readable) : NULL;
 		if (!p || readable < n || arch->decode(p, n, va - n, DECODE_FLOW, &in) != n)
 			continue;
 		call.indirect |= in.kind == INSN_CALL_INDIRECT;
@@ -131,8 +131,8 @@ static bool is_entry_of(const struct function *entry, const struct function *p)
 
 static bool in_one_unwind_range(const struct flow *f, uint64_t x, uint64_t y)
 {
-	const struct frame_range *r = module_frame_at(flow_module(f), x);
-	return r && r == module_frame_at(flow_module(f), y);
+	struct frame_range r;
+	return module_frame_at(flow_module(f), x, &r) && y >= r.start && y < r.end;
 }
 
 static enum link_verdict check_direct(struct links *l, uint64_t target, const struct flow *callee,
@@ -179,9 +179,11 @@ static void note_caller(void *ctx, const struct far_jump *j)
 	if (j->target != c->callee)
 		return;
 	c->jumps |= !j->call;
-	const uint8_t *p = j->call ? module_at(flow_module(c->links->flow), j->from, &n) : NULL;
-	if (p && flow_arch(c->links->flow)->decode(p, n, j->from, DECODE_FLOW, &in) &&
-	    in.kind == INSN_CALL)
+	const struct arch *arch = flow_arch(c->links->flow);
+	const uint8_t *p =
+		j->call ? module_at(flow_module(c->links->flow), j->from, arch->insn_max, &n)
+			: NULL;
+	if (p && arch->decode(p, n, j->from, DECODE_FLOW, &in) && in.kind == INSN_CALL)
 		vec_push(&c->links->returns, j->from + in.length);
 }
 

@@ -145,8 +145,8 @@ static void merge_row(const struct analysis *a, const struct arch *arch, const s
 /* The start of the next range that call frame information describes, at most `end`. */
 static uint64_t next_range(const struct module *m, uint64_t va, uint64_t end)
 {
-	uint32_t n = ORDER_UP_TO(m->frames, m->frame_count, start, va);
-	return n < m->frame_count && m->frames[n].start < end ? m->frames[n].start : end;
+	uint64_t next = module_frame_after(m, va);
+	return next < end ? next : end;
 }
 
 /* The row at va and its end. For addresses that no row covers, it is a row that knows nothing, so

@@ -147,8 +147,9 @@ static void compile_span(struct recipes *r, uint64_t start, uint64_t end)
  * frame information describes its frame at entry. */
 static bool is_part(const struct recipes *r, const struct function *p)
 {
-	const struct frame_range *f = module_frame_at(r->module, p->start);
-	return f && f->start == p->start && f->mid_frame && !(p->flags & FUNCTION_PLT);
+	struct frame_range f;
+	return module_frame_at(r->module, p->start, &f) && f.start == p->start && f.mid_frame &&
+	       !(p->flags & FUNCTION_PLT);
 }
 
 static uint32_t kept_by(void *ctx, uint64_t target);
@@ -278,7 +279,8 @@ static bool is_in_gap(const struct recipes *r, uint64_t va)
 static bool are_bounds_known(const struct recipes *r, uint64_t va)
 {
 	uint32_t count, function = flow_function_at(r->flow, va);
-	if (r->discovered || (module_frame_at(r->module, va) && !r->options.no_cfi))
+	struct frame_range f;
+	if (r->discovered || (module_frame_at(r->module, va, &f) && !r->options.no_cfi))
 		return true;
 	if (function == UINT32_MAX)
 		return is_in_gap(r, va);
@@ -324,13 +326,14 @@ static struct part loose_code_at(const struct recipes *r, uint64_t va)
 /* Adds code that is in no function. Call frame information may still describe it. */
 static void add_code_without_function(struct recipes *r, uint64_t va)
 {
-	const struct frame_range *f = module_frame_at(r->module, va);
-	struct part span = f ? (struct part){f->start, f->end} : loose_code_at(r, va);
+	struct frame_range f;
+	bool framed = module_frame_at(r->module, va, &f);
+	struct part span = framed ? (struct part){f.start, f.end} : loose_code_at(r, va);
 	if (span_at(r, span.start) || va < span.start || va >= span.end)
 		span = (struct part){va, va + 1};
 	vec_clear(&r->analysis.runs);
 	r->analysis.proven = false;
-	if (!f && !r->options.no_analysis && module_is_code(r->module, va))
+	if (!framed && !r->options.no_analysis && module_is_code(r->module, va))
 		analyse_loose_code(&r->analysis, r->module, r->arch,
 				   span.start +
 					   padding_at(r->module, r->arch, span.start, span.end),

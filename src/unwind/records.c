@@ -21,14 +21,16 @@ static bool is_record(const struct cfi_row *row, const struct arch *arch)
 bool records_are_kept(const struct module *m, const struct arch *arch)
 {
 	struct cfi *c = cfi_open(m, NULL);
-	uint32_t saved = 0, without = 0, stride = m->frame_count / MAX_LOOKED_AT + 1;
+	uint32_t saved = 0, without = 0, count = module_frame_count(m);
+	uint32_t stride = count / MAX_LOOKED_AT + 1;
+	struct frame_range f;
 	struct cfi_row row;
 	if (!c)
 		return false;
-	for (uint32_t i = 0; i < m->frame_count; i += stride) {
-		const struct frame_range *f = &m->frames[i];
-		if (!cfi_row_at(c, f->start + (f->end - f->start) / 2, &row) ||
-		    row.ret != CFI_SAVED || row.cfa != CFI_CFA_REGISTER)
+	for (uint32_t i = 0; i < count; i += stride) {
+		if (!module_frame(m, i, &f) ||
+		    !cfi_row_at(c, f.start + (f.end - f.start) / 2, &row) || row.ret != CFI_SAVED ||
+		    row.cfa != CFI_CFA_REGISTER)
 			continue;
 		/* Where calls push the return address, it is saved even in frames without a
 		 * prologue. */

@@ -18,7 +18,9 @@ bool root_is_trampoline(const struct code *code, uint64_t va, bool anywhere)
 	const struct arch_layout *layout = code->arch->layout;
 	for (uint64_t back = 0; back < layout->sigreturn_size; back += code->arch->insn_align) {
 		size_t n;
-		const uint8_t *p = back <= va ? module_at(code->module, va - back, &n) : NULL;
+		const uint8_t *p =
+			back <= va ? module_at(code->module, va - back, layout->sigreturn_size, &n)
+				   : NULL;
 		if (p && n >= layout->sigreturn_size &&
 		    !memcmp(p, layout->sigreturn, layout->sigreturn_size))
 			return true;
@@ -97,9 +99,10 @@ static bool takes_preserved_register(const struct arch *arch, const struct insn 
 /* A part split off a function is not whole: it finds the function's values in registers. */
 static bool is_whole(const struct code *code, const struct function *p)
 {
-	const struct frame_range *f = module_frame_at(code->module, p->start);
-	return f ? f->start == p->start && !f->mid_frame
-		 : p->found_by & (FOUND_SYMBOL | FOUND_DYNAMIC);
+	struct frame_range f;
+	if (module_frame_at(code->module, p->start, &f))
+		return f.start == p->start && !f.mid_frame;
+	return p->found_by & (FOUND_SYMBOL | FOUND_DYNAMIC);
 }
 
 bool root_begins_with_call(const struct code *code, uint64_t va)

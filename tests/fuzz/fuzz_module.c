@@ -20,18 +20,18 @@ static void walk_sections(const struct module *m)
 	for (uint32_t i = 0; i < m->section_count; i++) {
 		const struct section *s = &m->sections[i];
 		FUZZ_CHECK(i == 0 || m->sections[i - 1].va <= s->va);
-		if (s->bytes)
-			touch(s->bytes, s->size);
+		if (s->in_file)
+			touch(module_section_bytes(m, s), s->size);
 		size_t n = 0;
-		touch(module_at(m, s->va, &n), n);
+		touch(module_at(m, s->va, UINT64_MAX, &n), n);
 		sink += module_section(m, s->name) != NULL;
 		sink += module_is_code(m, s->va + s->size - 1);
 	}
 	for (uint32_t i = 0; i < m->segment_count; i++) {
 		size_t n = 0;
 		uint64_t last = m->segments[i].va + m->segments[i].file_size - 1;
-		touch(module_at(m, m->segments[i].va, &n), n);
-		touch(module_at(m, last, &n), n);
+		touch(module_at(m, m->segments[i].va, UINT64_MAX, &n), n);
+		touch(module_at(m, last, UINT64_MAX, &n), n);
 	}
 }
 
@@ -39,9 +39,11 @@ static void walk_symbols(const struct module *m)
 {
 	struct arena a;
 	arena_init(&a);
-	for (uint32_t i = 0; i < m->symbol_count; i++) {
-		const struct symbol *s = &m->symbols[i];
-		FUZZ_CHECK(i == 0 || m->symbols[i - 1].va <= s->va);
+	uint32_t count;
+	const struct symbol *all = module_symbols(m, &count);
+	for (uint32_t i = 0; i < count; i++) {
+		const struct symbol *s = &all[i];
+		FUZZ_CHECK(i == 0 || all[i - 1].va <= s->va);
 		sink += strlen(s->name);
 		if (i < 300)
 			sink += strlen(demangle(&a, s->name));
@@ -52,25 +54,51 @@ static void walk_symbols(const struct module *m)
 
 static void walk_relocs(const struct module *m)
 {
-	for (uint32_t i = 0; i < m->reloc_count; i++) {
-		const struct reloc *r = &m->relocs[i];
+	uint32_t count;
+	const struct reloc *all = module_relocs(m, &count);
+	for (uint32_t i = 0; i < count; i++) {
+		const struct reloc *r = &all[i];
 		uint64_t word;
-		FUZZ_CHECK(i == 0 || m->relocs[i - 1].va <= r->va);
+		FUZZ_CHECK(i == 0 || all[i - 1].va <= r->va);
 		sink += r->symbol ? strlen(r->symbol) : 0;
 		sink += module_word(m, r->va, &word) ? word : 0;
 		FUZZ_CHECK(module_reloc_at(m, r->va));
 	}
 }
 
+/* Look-ups by the index of the file, before the tables are made. */
+static void look_up_frames(const struct module *m)
+{
+	struct frame_range f;
+	struct arena a = {0};
+	uint32_t count = module_frame_count(m), n;
+	for (uint32_t i = 0; i < count && i < 300; i++) {
+		if (!module_frame(m, i, &f))
+			continue;
+		FUZZ_CHECK(f.start <= f.end);
+		sink += module_frame_at(m, f.start, &f);
+		sink += module_frame_after(m, f.start);
+		const struct landing *l = module_landings_in(m, f.start, f.end, &a, &n);
+		for (uint32_t k = 0; k < n; k++)
+			FUZZ_CHECK(l[k].start >= f.start && l[k].start < f.end);
+	}
+	arena_release(&a);
+}
+
 static void walk_frames(const struct module *m)
 {
-	for (uint32_t i = 0; i < m->frame_count; i++) {
-		const struct frame_range *f = &m->frames[i];
-		FUZZ_CHECK(f->start <= f->end && (i == 0 || m->frames[i - 1].start <= f->start));
-		sink += module_frame_at(m, f->start) != NULL;
+	uint32_t count;
+	const struct frame_range *all = module_frames(m, &count);
+	struct frame_range f;
+	for (uint32_t i = 0; i < count; i++) {
+		FUZZ_CHECK(all[i].start <= all[i].end &&
+			   (i == 0 || all[i - 1].start <= all[i].start));
+		sink += module_frame_at(m, all[i].start, &f);
 	}
-	for (uint32_t i = 0; i < m->landing_count; i++)
-		FUZZ_CHECK(i == 0 || m->landings[i - 1].start <= m->landings[i].start);
+	const struct landing *landings = module_landings(m, &count);
+	for (uint32_t i = 0; i < count; i++)
+		FUZZ_CHECK(i == 0 || landings[i - 1].start <= landings[i].start);
+	module_notes(m, &count);
 }
 
 void fuzz_module(const uint8_t *data, size_t size)
@@ -84,6 +112,7 @@ void fuzz_module(const uint8_t *data, size_t size)
 	walk_sections(m);
 	walk_symbols(m);
 	walk_relocs(m);
+	look_up_frames(m);
 	walk_frames(m);
 	uint64_t word;
 	sink += module_word(m, m->entry, &word);

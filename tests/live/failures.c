@@ -125,12 +125,13 @@ void failures_settle(struct failures *f, const struct truth *t, bool jumped, uin
 static const char *function_of(const struct place *p, uint64_t *start)
 {
 	const struct module *m = p->code->module;
-	uint32_t i = module_symbol_from(m, p->va + 1);
-	while (i && m->symbols[i - 1].flags & (SYMBOL_OBJECT | SYMBOL_DATA_MARK | SYMBOL_CODE_MARK))
+	uint32_t count, i = module_symbol_from(m, p->va + 1);
+	const struct symbol *all = module_symbols(m, &count);
+	while (i && all[i - 1].flags & (SYMBOL_OBJECT | SYMBOL_DATA_MARK | SYMBOL_CODE_MARK))
 		i--;
 	if (i) {
-		*start = m->symbols[i - 1].va;
-		return m->symbols[i - 1].name;
+		*start = all[i - 1].va;
+		return all[i - 1].name;
 	}
 	return NULL;
 }
@@ -156,8 +157,9 @@ static void print_instruction(struct space *s, uint64_t pc)
 	struct text text = TEXT_INIT;
 	struct insn in;
 	size_t n = 0;
-	const uint8_t *bytes =
-		p.code && p.code->module ? module_at(p.code->module, p.va, &n) : NULL;
+	const uint8_t *bytes = p.code && p.code->module
+				       ? module_at(p.code->module, p.va, p.code->arch->insn_max, &n)
+				       : NULL;
 	if (!bytes || !p.code->arch->decode(bytes, n, p.va, DECODE_FLOW, &in))
 		return;
 	struct insn_printer *printer = insn_printer_new(p.code->arch);

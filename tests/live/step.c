@@ -266,10 +266,11 @@ static int find_in_program(struct stepping *s, const struct module *module, uint
 		*va = strtoull(s->o.from, NULL, 16);
 		return 0;
 	}
-	for (uint32_t i = 0; i < module->symbol_count; i++)
-		if (!strcmp(module->symbols[i].name, s->o.from) &&
-		    !(module->symbols[i].flags & SYMBOL_OBJECT)) {
-			*va = module->symbols[i].va;
+	uint32_t count;
+	const struct symbol *all = module_symbols(module, &count);
+	for (uint32_t i = 0; i < count; i++)
+		if (!strcmp(all[i].name, s->o.from) && !(all[i].flags & SYMBOL_OBJECT)) {
+			*va = all[i].va;
 			return 0;
 		}
 	return err_set(e, ERR_INPUT, "%s has no symbol %s; give its address", module->path,

@@ -15,6 +15,7 @@
 
 #include "base/vec.h"
 #include "module/cfi_program.h"
+#include "module_tables.h"
 
 static struct module *open_file(const char *path)
 {
@@ -221,9 +222,9 @@ static void remove_dir(const char *dir)
 
 static const struct symbol *find_symbol(const struct module *m, const char *name)
 {
-	for (uint32_t i = 0; i < m->symbol_count; i++)
-		if (!strcmp(m->symbols[i].name, name))
-			return &m->symbols[i];
+	for (uint32_t i = 0; i < symbol_count(m); i++)
+		if (!strcmp(symbols_of(m)[i].name, name))
+			return &symbols_of(m)[i];
 	fail_msg("no symbol %s", name);
 	return NULL;
 }
@@ -259,9 +260,9 @@ static void debug_frame_fills_in(void **state)
 static uint64_t walk(struct cfi *c, const struct module *m, struct cfi_row *last)
 {
 	uint64_t rows = 0;
-	for (uint32_t i = 0; i < m->frame_count; i++)
-		for (uint64_t va = m->frames[i].start;
-		     va < m->frames[i].end && cfi_row_at(c, va, last); va = last->end)
+	for (uint32_t i = 0; i < frame_count(m); i++)
+		for (uint64_t va = frames_of(m)[i].start;
+		     va < frames_of(m)[i].end && cfi_row_at(c, va, last); va = last->end)
 			rows++;
 	return rows;
 }
@@ -274,7 +275,7 @@ static void a_file_without_sections_has_the_same(void **state)
 	Elf64_Ehdr h;
 	struct cfi_row a, b;
 	(void)state;
-	memcpy(copy, m->bytes, m->size);
+	memcpy(copy, lazy_file_at(m->file, 0, m->size), m->size);
 	memcpy(&h, copy, sizeof(h));
 	h.e_shoff = h.e_shnum = h.e_shstrndx = 0;
 	memcpy(copy, &h, sizeof(h));
@@ -308,17 +309,19 @@ static void the_vdso_is_read(void **state)
 	size_t size = h.e_shoff + (size_t)h.e_shnum * h.e_shentsize;
 	assert_int_equal(module_open_memory(&m, "[vdso]", bytes, size, &e), 0);
 	struct cfi *c = cfi_open(m, NULL);
-	assert_int_equal(c != NULL, m->frame_count > 0);
-	assert_true(walk(c, m, &row) >= m->frame_count);
+	assert_int_equal(c != NULL, frame_count(m) > 0);
+	assert_true(walk(c, m, &row) >= frame_count(m));
 	cfi_close(c);
 	module_close(m);
 }
 
 static void nothing_is_no_handle(void **state)
 {
-	static const uint8_t none[1] = {0};
-	const struct module empty = {.bytes = none, .machine = EM_AARCH64};
+	const struct lazy_file none = {0};
+	struct module empty = {.machine = EM_AARCH64};
+	struct reader reader = {.module = &empty, .table = {.file = &none}};
 	(void)state;
+	empty.reader = &reader;
 	assert_null(cfi_open(&empty, NULL));
 	cfi_close(NULL);
 }
@@ -331,8 +334,8 @@ static void order_does_not_matter(void **state)
 	struct cfi_row a, b;
 	(void)state;
 	assert_non_null(c);
-	for (uint32_t i = m->frame_count < 300 ? m->frame_count : 300; i-- > 0;) {
-		const struct frame_range *f = &m->frames[i];
+	for (uint32_t i = frame_count(m) < 300 ? frame_count(m) : 300; i-- > 0;) {
+		const struct frame_range *f = &frames_of(m)[i];
 		for (uint64_t va = f->end - 1; va >= f->start && cfi_row_at(c, va, &a);
 		     va = a.start - 1) {
 			assert_true(cfi_row_at(d, f->start, &b));

@@ -12,6 +12,7 @@
 #include "flow/flow.h"
 #include "flow/internal.h"
 #include "flow/loops.h"
+#include "module_tables.h"
 
 struct fixture {
 	struct module *module;
@@ -98,8 +99,8 @@ static void every_symbol_is_a_function(void **state)
 	const struct function *p = flow_functions(f->full, &n);
 	for (uint32_t i = 0; i + 1 < n; i++)
 		assert_true(p[i].start < p[i + 1].start);
-	for (uint32_t i = 0; i < f->module->symbol_count; i++) {
-		const struct symbol *s = &f->module->symbols[i];
+	for (uint32_t i = 0; i < symbol_count(f->module); i++) {
+		const struct symbol *s = &symbols_of(f->module)[i];
 		if (s->flags & (SYMBOL_OBJECT | SYMBOL_DATA_MARK | SYMBOL_CODE_MARK) || !s->size ||
 		    !module_is_code(f->module, s->va) || strstr(s->name, ".cold"))
 			continue;
@@ -111,9 +112,9 @@ static void every_symbol_is_a_function(void **state)
 
 static uint64_t symbol_va(const struct module *m, const char *name)
 {
-	for (uint32_t i = 0; i < m->symbol_count; i++)
-		if (!strcmp(m->symbols[i].name, name))
-			return m->symbols[i].va;
+	for (uint32_t i = 0; i < symbol_count(m); i++)
+		if (!strcmp(symbols_of(m)[i].name, name))
+			return symbols_of(m)[i].va;
 	fail_msg("there is no symbol %s", name);
 	return 0;
 }

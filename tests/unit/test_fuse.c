@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "base/text.h"
+#include "module_tables.h"
 #include "profile/fuse.h"
 #include "profile/short_name.h"
 #include "structure/structure.h"
@@ -168,8 +169,8 @@ static void without_discovery(void **state)
 	(void)state;
 	struct profile p;
 	start_profile(&p, program, module->build_id);
-	for (uint32_t i = 0; i < module->symbol_count; i++) {
-		const struct symbol *s = &module->symbols[i];
+	for (uint32_t i = 0; i < symbol_count(module); i++) {
+		const struct symbol *s = &symbols_of(module)[i];
 		if (s->size >= 8 && !(s->flags & SYMBOL_OBJECT) && module_is_code(module, s->va) &&
 		    !strstr(s->name, ".cold"))
 			profile_child(&p, 0, NODE_LEAF, 0, s->va + s->size / 8 * 4);
@@ -284,9 +285,9 @@ static void module_from_recorder(void **state)
 
 static const struct symbol *symbol_named(const char *name)
 {
-	for (uint32_t i = 0; i < module->symbol_count; i++)
-		if (!strcmp(module->symbols[i].name, name))
-			return &module->symbols[i];
+	for (uint32_t i = 0; i < symbol_count(module); i++)
+		if (!strcmp(symbols_of(module)[i].name, name))
+			return &symbols_of(module)[i];
 	return NULL;
 }
 
@@ -301,7 +302,7 @@ static void bare_module(void **state)
 	if (!s)
 		skip();
 	assert_int_equal(module_open(&bare, program, &e), 0);
-	bare->symbol_count = bare->frame_count = bare->landing_count = 0;
+	hide_tables(bare);
 	struct fuse_options o = {.module = given, .ctx = bare};
 	start_profile(&p, program, module->build_id);
 	profile_child(&p, 0, NODE_LEAF, 0, s->va + s->size / 8 * 4);

@@ -28,7 +28,7 @@ static void scan(struct subject *s, uint32_t function, uint64_t va, uint64_t end
 {
 	const struct arch *arch = flow_arch(s->flow);
 	size_t have, n;
-	const uint8_t *bytes = module_at(s->module, va, &have);
+	const uint8_t *bytes = module_at(s->module, va, end - va, &have);
 	for (; bytes && va < end && have; va += n, bytes += n, have -= n) {
 		struct insn in;
 		n = arch->decode(bytes, have, va, DECODE_FLOW, &in);

@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "module_tables.h"
 #include "process/maps.h"
 
 static const char text[] =
@@ -131,9 +132,9 @@ static struct module *open_module(const struct maps *m, const struct mapped_modu
 
 static uint64_t symbol_va(const struct module *module, const char *name)
 {
-	for (uint32_t i = 0; i < module->symbol_count; i++)
-		if (!strcmp(module->symbols[i].name, name))
-			return module->symbols[i].va;
+	for (uint32_t i = 0; i < symbol_count(module); i++)
+		if (!strcmp(symbols_of(module)[i].name, name))
+			return symbols_of(module)[i].va;
 	fail_msg("no symbol %s", name);
 	return 0;
 }
@@ -165,7 +166,7 @@ static void the_vdso_is_read_from_memory(void **state)
 		skip();
 	struct module *module = open_module(&m, vdso);
 	assert_string_equal(module->path, "[vdso]");
-	assert_true(module->symbol_count > 0);
+	assert_true(symbol_count(module) > 0);
 	module_close(module);
 	maps_release(&m);
 }

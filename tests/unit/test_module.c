@@ -8,6 +8,8 @@
 #include <cmocka.h>
 
 #include <elf.h>
+#include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +23,7 @@
 #include "base/vec.h"
 #include "module/bytes.h"
 #include "module/module.h"
+#include "module_tables.h"
 
 enum {
 	BASE = 0x10000, /* va of the file's first byte */
@@ -172,17 +175,19 @@ static void refuse_file(struct file *f, int code, const char *expected)
 
 static bool has_note(const struct module *m, const char *text)
 {
-	for (uint32_t i = 0; i < m->note_count; i++)
-		if (strstr(m->notes[i], text))
+	uint32_t count;
+	const char *const *notes = module_notes(m, &count);
+	for (uint32_t i = 0; i < count; i++)
+		if (strstr(notes[i], text))
 			return true;
 	return false;
 }
 
 static const struct symbol *find_symbol(const struct module *m, const char *name)
 {
-	for (uint32_t i = 0; i < m->symbol_count; i++)
-		if (!strcmp(m->symbols[i].name, name))
-			return &m->symbols[i];
+	for (uint32_t i = 0; i < symbol_count(m); i++)
+		if (!strcmp(symbols_of(m)[i].name, name))
+			return &symbols_of(m)[i];
 	return NULL;
 }
 
@@ -305,10 +310,10 @@ static void sections_are_sorted_and_mapped(void **state)
 	const struct section *text = module_section(m, ".text");
 	assert_ptr_equal(module_section_at(m, VA(text) + 255), text);
 	assert_null(module_section_at(m, VA(text) - 1));
-	assert_int_equal(text->bytes[7], 0x55);
+	assert_int_equal(module_section_bytes(m, text)[7], 0x55);
 	assert_true(text->execute && !text->write);
 	assert_string_equal(module_section_at(m, VA(data))->name, ".data");
-	assert_null(module_section(m, ".bss")->bytes);
+	assert_false(module_section(m, ".bss")->in_file);
 	assert_true(module_is_code(m, VA(text)));
 	assert_false(module_is_code(m, VA(data)));
 	assert_true(has_note(m, "1 sections are not within a segment"));
@@ -323,12 +328,12 @@ static void bytes_come_from_segments(void **state)
 	(void)state;
 	f->text[0] = 0x77;
 	struct module *m = open_file(f);
-	assert_int_equal(*module_at(m, VA(text), &n), 0x77);
+	assert_int_equal(*module_at(m, VA(text), UINT64_MAX, &n), 0x77);
 	assert_int_equal(n, VA(data) - VA(text));
-	assert_non_null(module_at(m, VA(data) + sizeof(f->data) - 1, &n));
+	assert_non_null(module_at(m, VA(data) + sizeof(f->data) - 1, 8, &n));
 	assert_int_equal(n, 1);
-	assert_null(module_at(m, VA(data) + sizeof(f->data), &n));
-	assert_null(module_at(m, BASE - 1, &n));
+	assert_null(module_at(m, VA(data) + sizeof(f->data), 8, &n));
+	assert_null(module_at(m, BASE - 1, 8, &n));
 	module_close(m);
 }
 
@@ -339,7 +344,7 @@ static void overlapping_segments_are_cut(void **state)
 	(void)state;
 	f->p[1].p_vaddr = VA(text) + 16;
 	struct module *m = open_file(f);
-	assert_non_null(module_at(m, VA(text) + 15, &n));
+	assert_non_null(module_at(m, VA(text) + 15, 8, &n));
 	assert_int_equal(n, 1);
 	module_close(m);
 }
@@ -353,7 +358,7 @@ static void segments_stand_in_for_sections(void **state)
 	assert_true(has_note(m, "section table is not within the file"));
 	assert_int_equal(m->section_count, 3);
 	assert_true(module_is_code(m, VA(text)));
-	assert_null(m->sections[2].bytes);
+	assert_false(m->sections[2].in_file);
 	module_close(m);
 	f = new_file();
 	f->s[TEXT].sh_addr += 0x40;
@@ -364,7 +369,7 @@ static void segments_stand_in_for_sections(void **state)
 	f = new_file();
 	f->h.e_shoff = f->h.e_shnum = 0;
 	m = open_file(f);
-	assert_int_equal(m->note_count, 0);
+	assert_int_equal(note_count(m), 0);
 	assert_int_equal(m->section_count, 3);
 	module_close(m);
 }
@@ -402,16 +407,16 @@ static void symbols_are_classified(void **state)
 		{"late", 192, 0},
 		{"object", 8, SYMBOL_GLOBAL | SYMBOL_OBJECT},
 	};
-	assert_int_equal(m->symbol_count, ARRAY_SIZE(expected));
-	for (uint32_t i = 0; i < m->symbol_count; i++) {
-		assert_string_equal(m->symbols[i].name, expected[i].name);
-		assert_int_equal(m->symbols[i].size, expected[i].size);
-		assert_int_equal(m->symbols[i].flags, expected[i].flags);
+	assert_int_equal(symbol_count(m), ARRAY_SIZE(expected));
+	for (uint32_t i = 0; i < symbol_count(m); i++) {
+		assert_string_equal(symbols_of(m)[i].name, expected[i].name);
+		assert_int_equal(symbols_of(m)[i].size, expected[i].size);
+		assert_int_equal(symbols_of(m)[i].flags, expected[i].flags);
 	}
 	assert_int_equal(module_symbol_from(m, 0), 0);
 	assert_int_equal(module_symbol_from(m, text + 8), 2);
 	assert_int_equal(module_symbol_from(m, text + 9), 3);
-	assert_int_equal(module_symbol_from(m, UINT64_MAX), m->symbol_count);
+	assert_int_equal(module_symbol_from(m, UINT64_MAX), symbol_count(m));
 	module_close(m);
 }
 
@@ -423,14 +428,14 @@ static void damaged_symbol_tables_are_skipped(void **state)
 	f->symtab[1].st_name = 0x7fffffff;
 	add_symbol(f, true, "b", STB_GLOBAL, STT_FUNC, TEXT, VA(text), 4);
 	struct module *m = open_file(f);
-	assert_int_equal(m->symbol_count, 1);
+	assert_int_equal(symbol_count(m), 1);
 	assert_non_null(find_symbol(m, "b"));
 	module_close(m);
 	f = new_file();
 	add_symbol(f, false, "a", STB_GLOBAL, STT_FUNC, TEXT, VA(text), 4);
 	f->strings[sizeof(f->strings) - 1] = 'x';
 	m = open_file(f);
-	assert_int_equal(m->symbol_count, 0);
+	assert_int_equal(symbol_count(m), 0);
 	assert_true(has_note(m, "symbol table .symtab is damaged"));
 	module_close(m);
 }
@@ -465,9 +470,9 @@ static void relocations_are_normalised(void **state)
 		{24, 0x1234, NULL, RELOC_RELATIVE, false, true},
 		{40, 0x4321, NULL, RELOC_IFUNC, false, false},
 	};
-	assert_int_equal(m->reloc_count, ARRAY_SIZE(expected));
-	for (uint32_t i = 0; i < m->reloc_count; i++) {
-		const struct reloc *r = &m->relocs[i];
+	assert_int_equal(reloc_count(m), ARRAY_SIZE(expected));
+	for (uint32_t i = 0; i < reloc_count(m); i++) {
+		const struct reloc *r = &relocs_of(m)[i];
 		assert_int_equal(r->va, data + expected[i].offset);
 		assert_int_equal(r->value, expected[i].value);
 		assert_int_equal(r->kind, expected[i].kind);
@@ -497,10 +502,10 @@ static void packed_relocations_are_unpacked(void **state)
 	add_section(f, ".relr.dyn", SHT_RELR, SHF_ALLOC, f->relr, sizeof(f->relr), 0);
 	struct module *m = open_file(f);
 	static const unsigned words[] = {0, 1, 3, 64, 72};
-	assert_int_equal(m->reloc_count, ARRAY_SIZE(words));
-	for (uint32_t i = 0; i < m->reloc_count; i++) {
-		assert_int_equal(m->relocs[i].va, VA(data) + 8 * words[i]);
-		assert_int_equal(m->relocs[i].value, 1000 + words[i]);
+	assert_int_equal(reloc_count(m), ARRAY_SIZE(words));
+	for (uint32_t i = 0; i < reloc_count(m); i++) {
+		assert_int_equal(relocs_of(m)[i].va, VA(data) + 8 * words[i]);
+		assert_int_equal(relocs_of(m)[i].value, 1000 + words[i]);
 	}
 	module_close(m);
 }
@@ -582,19 +587,21 @@ static void frame_ranges_are_read(void **state)
 		{120, 124, false, false, true}, {240, 256, false, true, false},
 	};
 	(void)state;
-	assert_int_equal(m->note_count, 0);
-	assert_int_equal(m->frame_count, ARRAY_SIZE(expected));
-	for (uint32_t i = 0; i < m->frame_count; i++) {
-		const struct frame_range *r = &m->frames[i];
+	assert_int_equal(note_count(m), 0);
+	assert_int_equal(frame_count(m), ARRAY_SIZE(expected));
+	for (uint32_t i = 0; i < frame_count(m); i++) {
+		const struct frame_range *r = &frames_of(m)[i];
 		assert_int_equal(r->start, VA(text) + expected[i].start);
 		assert_int_equal(r->end, VA(text) + expected[i].end);
 		assert_int_equal(r->lsda, expected[i].lsda ? VA(lsda) : 0);
 		assert_int_equal(r->is_signal, expected[i].signal);
 		assert_int_equal(r->mid_frame, expected[i].mid);
 	}
-	assert_ptr_equal(module_frame_at(m, VA(text) + 95), &m->frames[1]);
-	assert_null(module_frame_at(m, VA(text) + 96));
-	assert_null(module_frame_at(m, VA(text) - 1));
+	struct frame_range found;
+	assert_true(module_frame_at(m, VA(text) + 95, &found));
+	assert_int_equal(found.start, frames_of(m)[1].start);
+	assert_false(module_frame_at(m, VA(text) + 96, &found));
+	assert_false(module_frame_at(m, VA(text) - 1, &found));
 	module_close(m);
 }
 
@@ -607,7 +614,7 @@ static void damaged_frames_leave_a_note(void **state)
 	memset(f->eh_frame + end, 0x7f, 8);
 	add_section(f, ".eh_frame", SHT_PROGBITS, SHF_ALLOC, f->eh_frame, end + 8, 0);
 	struct module *m = open_file(f);
-	assert_int_equal(m->frame_count, 1);
+	assert_int_equal(frame_count(m), 1);
 	assert_true(has_note(m, ".eh_frame is damaged"));
 	module_close(m);
 }
@@ -654,9 +661,9 @@ static void check_compressed_frames(uint32_t method)
 		    0);
 	largest_copy = 0;
 	struct module *m = open_file(f);
-	assert_int_equal(m->frame_count, 1);
-	assert_int_equal(m->frames[0].start, VA(text) + 8);
-	assert_int_equal(m->frames[0].end, VA(text) + 24);
+	assert_int_equal(frame_count(m), 1);
+	assert_int_equal(frames_of(m)[0].start, VA(text) + 8);
+	assert_int_equal(frames_of(m)[0].end, VA(text) + 24);
 	assert_true(largest_copy < file_size);
 	module_close(m);
 }
@@ -677,12 +684,12 @@ static void landing_pads_are_read(void **state)
 	(void)state;
 	memcpy(f->lsda, table, sizeof(table));
 	struct module *m = open_with_frames(f);
-	assert_int_equal(m->landing_count, 2);
-	assert_int_equal(m->landings[0].start, VA(text) + 8);
-	assert_int_equal(m->landings[0].end, VA(text) + 12);
-	assert_int_equal(m->landings[0].pad, VA(text) + 100);
-	assert_int_equal(m->landings[1].start, VA(text) + 20);
-	assert_int_equal(m->landings[1].pad, VA(text) + 28);
+	assert_int_equal(landing_count(m), 2);
+	assert_int_equal(landings_of(m)[0].start, VA(text) + 8);
+	assert_int_equal(landings_of(m)[0].end, VA(text) + 12);
+	assert_int_equal(landings_of(m)[0].pad, VA(text) + 100);
+	assert_int_equal(landings_of(m)[1].start, VA(text) + 20);
+	assert_int_equal(landings_of(m)[1].pad, VA(text) + 28);
 	module_close(m);
 }
 
@@ -697,19 +704,19 @@ static void debug_files_give_symbols_and_frames(void **state)
 	struct module *debug = open_file(f), *m = open_with_frames(new_file());
 	size_t n;
 	assert_true(debug->debug_only && !m->debug_only);
-	assert_null(module_at(debug, VA(text), &n));
-	assert_null(module_section(debug, ".text")->bytes);
+	assert_null(module_at(debug, VA(text), 8, &n));
+	assert_false(module_section(debug, ".text")->in_file);
 	assert_true(module_is_code(debug, VA(text)));
 	assert_null(find_symbol(m, "hidden"));
-	uint32_t frames = m->frame_count;
+	uint32_t frames = frame_count(m);
 	module_add_symbols(m, debug);
 	module_add_symbols(m, debug);
 	module_add_frames(m, debug);
-	assert_int_equal(m->frame_count, frames);
+	assert_int_equal(frame_count(m), frames);
 	module_add_frames(debug, m);
-	assert_int_equal(debug->frame_count, frames);
+	assert_int_equal(frame_count(debug), frames);
 	module_close(debug);
-	assert_int_equal(m->symbol_count, 1);
+	assert_int_equal(symbol_count(m), 1);
 	assert_int_equal(find_symbol(m, "hidden")->va, VA(text) + 12);
 	module_close(m);
 }
@@ -749,13 +756,14 @@ static void own_executable_is_read(void **state)
 	struct err e = {0};
 	(void)state;
 	assert_string_equal(m->path, "/proc/self/exe");
-	assert_int_equal(m->note_count, 0);
+	assert_int_equal(note_count(m), 0);
 	assert_true(m->kind == MODULE_PIE || m->kind == MODULE_EXECUTABLE);
 	assert_true(module_is_code(m, m->entry));
 	assert_non_null(s);
-	assert_int_equal(module_frame_at(m, s->va)->start, s->va);
-	assert_int_equal(module_frame_at(m, s->va)->end, s->va + s->size);
-	assert_non_null(m->elf);
+	struct frame_range f;
+	assert_true(module_frame_at(m, s->va, &f));
+	assert_int_equal(f.start, s->va);
+	assert_int_equal(f.end, s->va + s->size);
 	assert_int_equal(module_read_build_id("/proc/self/exe", &id, &e), 0);
 	assert_int_equal(id.size, m->build_id.size);
 	assert_memory_equal(id.bytes, m->build_id.bytes, id.size);
@@ -780,23 +788,23 @@ static void own_executable_without_sections(void **state)
 	struct err e = {0};
 	uint8_t *copy = malloc(m->size);
 	(void)state;
-	memcpy(copy, m->bytes, m->size);
+	memcpy(copy, lazy_file_at(m->file, 0, m->size), m->size);
 	Elf64_Ehdr *h = (Elf64_Ehdr *)copy;
 	h->e_shoff = 0;
 	h->e_shnum = h->e_shstrndx = 0;
 	assert_int_equal(module_open_memory(&bare, "bare", copy, m->size, &e), 0);
 	free(copy);
 	assert_int_equal(bare->kind, m->kind);
-	assert_int_equal(bare->reloc_count, m->reloc_count);
-	assert_int_equal(bare->frame_count, m->frame_count);
-	for (uint32_t i = 0; i < m->frame_count; i++)
-		check_same_range(&bare->frames[i], &m->frames[i]);
-	for (uint32_t i = 0; i < m->reloc_count; i++)
-		assert_int_equal(bare->relocs[i].value, m->relocs[i].value);
+	assert_int_equal(reloc_count(bare), reloc_count(m));
+	assert_int_equal(frame_count(bare), frame_count(m));
+	for (uint32_t i = 0; i < frame_count(m); i++)
+		check_same_range(&frames_of(bare)[i], &frames_of(m)[i]);
+	for (uint32_t i = 0; i < reloc_count(m); i++)
+		assert_int_equal(relocs_of(bare)[i].value, relocs_of(m)[i].value);
 	uint32_t dynamic = 0;
-	for (uint32_t i = 0; i < m->symbol_count; i++)
-		dynamic += (m->symbols[i].flags & SYMBOL_DYNAMIC) != 0;
-	assert_int_equal(bare->symbol_count, dynamic);
+	for (uint32_t i = 0; i < symbol_count(m); i++)
+		dynamic += (symbols_of(m)[i].flags & SYMBOL_DYNAMIC) != 0;
+	assert_int_equal(symbol_count(bare), dynamic);
 	module_close(bare);
 	module_close(m);
 }
@@ -854,6 +862,177 @@ static void cursors_stop_at_the_end(void **state)
 	assert_false(bytes_inside(4, UINT64_MAX, 5));
 }
 
+/* ---- files that change after they were opened ---- */
+
+/* A copy of this program, so large that it is not read at once, and the module in it. */
+struct copied_file {
+	char path[64];
+	struct module *module;
+	struct module *original;
+	uint64_t last; /* va of the last 8 bytes in the file that are mapped */
+};
+
+static void append_copy(int to, const struct module *m)
+{
+	static const uint8_t zeros[4096];
+	const uint8_t *bytes = lazy_file_at(m->file, 0, m->size);
+	assert_int_equal(write(to, bytes, m->size), (ssize_t)m->size);
+	for (size_t size = m->size; size <= 2 << 20; size += sizeof(zeros))
+		assert_int_equal(write(to, zeros, sizeof(zeros)), sizeof(zeros));
+}
+
+static void open_copy(struct copied_file *c)
+{
+	struct err e;
+	strcpy(c->path, "/tmp/test_module.XXXXXX");
+	int fd = mkstemp(c->path);
+	assert_true(fd >= 0);
+	c->original = open_self();
+	append_copy(fd, c->original);
+	close(fd);
+	assert_int_equal(module_open(&c->module, c->path, &e), 0);
+	const struct segment *s = &c->module->segments[c->module->segment_count - 1];
+	c->last = s->va + s->file_size - 8;
+}
+
+static void close_copy(struct copied_file *c)
+{
+	unlink(c->path);
+	module_close(c->module);
+	module_close(c->original);
+}
+
+static uint64_t word_at(const struct module *m, uint64_t va)
+{
+	uint64_t word;
+	size_t n;
+	const uint8_t *p = module_at(m, va, 8, &n);
+	assert_true(p && n == 8);
+	memcpy(&word, p, 8);
+	return word;
+}
+
+static void deleted_file_is_read_on(void **state)
+{
+	struct copied_file c;
+	(void)state;
+	open_copy(&c);
+	unlink(c.path);
+	assert_int_equal(word_at(c.module, c.last), word_at(c.original, c.last));
+	assert_int_equal(symbol_count(c.module), symbol_count(c.original));
+	assert_null(module_problem(c.module));
+	close_copy(&c);
+}
+
+static void replaced_file_is_read_on(void **state)
+{
+	struct copied_file c;
+	char other[80];
+	(void)state;
+	open_copy(&c);
+	snprintf(other, sizeof(other), "%s.new", c.path);
+	FILE *f = fopen(other, "w");
+	fputs("another file", f);
+	fclose(f);
+	assert_int_equal(rename(other, c.path), 0);
+	assert_int_equal(word_at(c.module, c.last), word_at(c.original, c.last));
+	assert_int_equal(frame_count(c.module), frame_count(c.original));
+	assert_null(module_problem(c.module));
+	close_copy(&c);
+}
+
+/* What was read before stays; the rest is zeros, and nothing breaks. */
+static void check_lost(struct copied_file *c, uint64_t entry_word)
+{
+	uint32_t count;
+	for (uint32_t i = 0; i < c->module->section_count; i++)
+		if (c->module->sections[i].in_file)
+			module_section_bytes(c->module, &c->module->sections[i]);
+	assert_non_null(strstr(module_problem(c->module), "changed while it was read"));
+	assert_int_equal(word_at(c->module, c->module->entry), entry_word);
+	module_notes(c->module, &count);
+	module_frame_count(c->module);
+}
+
+static void truncated_file_reads_as_zeros(void **state)
+{
+	struct copied_file c;
+	(void)state;
+	open_copy(&c);
+	uint64_t word = word_at(c.module, c.module->entry);
+	assert_int_equal(truncate(c.path, 100), 0);
+	check_lost(&c, word);
+	close_copy(&c);
+}
+
+static void overwritten_file_reads_as_zeros(void **state)
+{
+	struct copied_file c;
+	(void)state;
+	open_copy(&c);
+	uint64_t word = word_at(c.module, c.module->entry);
+	const struct timespec later[2] = {{.tv_sec = 1}, {.tv_sec = 1}};
+	int fd = open(c.path, O_WRONLY);
+	uint8_t *noise = malloc(c.module->size);
+	memset(noise, 0xff, c.module->size);
+	assert_int_equal(write(fd, noise, c.module->size), (ssize_t)c.module->size);
+	free(noise);
+	assert_int_equal(futimens(fd, later), 0); /* clocks of file systems are coarse */
+	close(fd);
+	check_lost(&c, word);
+	close_copy(&c);
+}
+
+/* A look-up by the file's index gives what the table has, before and after the table is made. */
+static void index_agrees_with_table(void **state)
+{
+	struct module *m = open_self(), *table = open_self();
+	uint32_t count;
+	const struct frame_range *all = module_frames(table, &count);
+	struct frame_range f;
+	(void)state;
+	assert_true(m->reader->index.count > 0);
+	assert_int_equal(module_frame_count(m), count);
+	for (uint32_t i = 0; i < count; i++) {
+		assert_true(module_frame(m, i, &f));
+		check_same_range(&f, &all[i]);
+		assert_true(module_frame_at(m, all[i].end - 1, &f));
+		check_same_range(&f, &all[i]);
+		assert_int_equal(module_frame_after(m, all[i].start),
+				 i + 1 < count ? all[i + 1].start : UINT64_MAX);
+	}
+	assert_int_equal(module_frame_at(m, all[0].start - 1, &f), false);
+	assert_false(atomic_load(&m->reader->tables[TABLE_FRAMES].made));
+	module_close(m);
+	module_close(table);
+}
+
+static void *use_tables(void *ctx)
+{
+	const struct module *m = ctx;
+	uint64_t sum = symbol_count(m) + frame_count(m) + reloc_count(m) + landing_count(m);
+	for (uint32_t i = 0; i < frame_count(m); i++)
+		sum += word_at(m, frames_of(m)[i].start);
+	return (void *)(uintptr_t)sum;
+}
+
+static void threads_share_a_module(void **state)
+{
+	enum { THREADS = 4 };
+	struct copied_file c;
+	pthread_t thread[THREADS];
+	void *sum[THREADS];
+	(void)state;
+	open_copy(&c);
+	for (int i = 0; i < THREADS; i++)
+		assert_int_equal(pthread_create(&thread[i], NULL, use_tables, c.module), 0);
+	for (int i = 0; i < THREADS; i++)
+		pthread_join(thread[i], &sum[i]);
+	for (int i = 0; i < THREADS; i++)
+		assert_ptr_equal(sum[i], use_tables(c.original));
+	close_copy(&c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -880,6 +1059,12 @@ int main(void)
 		cmocka_unit_test(own_executable_without_sections),
 		cmocka_unit_test(order_is_stable),
 		cmocka_unit_test(cursors_stop_at_the_end),
+		cmocka_unit_test(deleted_file_is_read_on),
+		cmocka_unit_test(replaced_file_is_read_on),
+		cmocka_unit_test(truncated_file_reads_as_zeros),
+		cmocka_unit_test(overwritten_file_reads_as_zeros),
+		cmocka_unit_test(index_agrees_with_table),
+		cmocka_unit_test(threads_share_a_module),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

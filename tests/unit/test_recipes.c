@@ -11,6 +11,7 @@
 
 #include "flow/entry.h"
 #include "module/cfi.h"
+#include "module_tables.h"
 #include "unwind/choose_recipe.h"
 #include "unwind/recipes.h"
 
@@ -159,7 +160,7 @@ static void only_code_of_unknown_extent_needs_discovery(void **state)
 	(void)state;
 	assert_int_equal(module_open(&m, "/proc/self/exe", &e), 0);
 	assert_int_equal(flow_open(&f, m, &e), 0);
-	m->frame_count = 0;
+	hide_frames(m);
 	struct recipes *r = recipes_open(f, NULL);
 	const struct function *all = flow_functions(f, &count);
 	while (i < count && !(all[i].flags & FUNCTION_PLT))

@@ -211,11 +211,12 @@ static void compare(struct oracle *o, const struct insn *in)
 	}
 }
 
-static void compare_section(struct oracle *o, const struct section *s)
+static void compare_section(struct oracle *o, const struct module *m, const struct section *s)
 {
+	const uint8_t *bytes = module_section_bytes(m, s);
 	for (uint64_t at = 0; at < s->size;) {
 		struct insn in;
-		const uint8_t *p = s->bytes + at;
+		const uint8_t *p = bytes + at;
 		uint64_t pc = s->va + at;
 		size_t n = o->arch->decode(p, s->size - at, pc, DECODE_FULL, &in), left = n;
 		if (n && cs_disasm_iter(o->handle, &p, &left, &pc, o->insn) && !left)
@@ -237,8 +238,8 @@ static void compare_file(const char *path)
 	cs_option(o.handle, CS_OPT_DETAIL, CS_OPT_ON);
 	o.insn = cs_malloc(o.handle);
 	for (uint32_t i = 0; i < module->section_count; i++)
-		if (module->sections[i].execute && module->sections[i].bytes)
-			compare_section(&o, &module->sections[i]);
+		if (module->sections[i].execute && module->sections[i].in_file)
+			compare_section(&o, module, &module->sections[i]);
 	assert_true(o.compared > 10000);
 	cs_free(o.insn, 1);
 	cs_close(&o.handle);

@@ -342,7 +342,7 @@ static struct call_site nth_call(struct flow *flow, unsigned n)
 	const struct arch *arch = flow_arch(flow);
 	for (struct insn in; va < end; va += in.length) {
 		size_t left;
-		const uint8_t *p = module_at(flow_module(flow), va, &left);
+		const uint8_t *p = module_at(flow_module(flow), va, end - va, &left);
 		assert_true(arch->decode(p, left, va, DECODE_FLOW, &in) > 0);
 		bool call = in.kind == INSN_CALL || in.kind == INSN_CALL_INDIRECT;
 		if (call && !n--)

@@ -69,7 +69,7 @@ static uint64_t pass_block(struct walk *w, const struct block *b, bool from_outs
 	struct insn in;
 	for (; va < b->start + b->size; va += in.length) {
 		size_t n;
-		const uint8_t *p = module_at(w->m->module, va, &n);
+		const uint8_t *p = module_at(w->m->module, va, b->start + b->size - va, &n);
 		assert_true(w->m->arch->decode(p, n, va, DECODE_FLOW, &in));
 		if (from_outside && !(in.flags & INSN_LANDING)) {
 			pass(w, SPOT_ENTRY, 0, va);

@@ -121,10 +121,9 @@ void dump_range(struct dump *d, uint64_t start, uint64_t end)
 	while (start < end) {
 		size_t n;
 		struct insn in;
-		const uint8_t *p = module_at(d->module, start, &n);
+		const uint8_t *p = module_at(d->module, start, end - start, &n);
 		if (!p)
 			return;
-		n = n < end - start ? n : (size_t)(end - start);
 		size_t length = d->arch->decode(p, n, start, DECODE_FULL, &in);
 		size_t step = length ? length : n < d->arch->insn_align ? n : d->arch->insn_align;
 		text_hex(&d->out, start);

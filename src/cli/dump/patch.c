@@ -20,7 +20,7 @@ static void add_live_block(struct dump *d, const struct liveness *l, uint32_t i)
 	size_t n;
 	text_printf(&d->out, "  block %u\n", i);
 	for (uint64_t va = b->start; va < b->start + b->size; va += in.length) {
-		const uint8_t *p = module_at(d->module, va, &n);
+		const uint8_t *p = module_at(d->module, va, d->arch->insn_max, &n);
 		if (!p || !d->arch->decode(p, n, va, DECODE_FLOW, &in))
 			break;
 		text_printf(&d->out, "    0x%" PRIx64, va);

@@ -135,13 +135,13 @@ static void add_insn(struct listing *l, uint64_t va, const struct hot_insn *spot
 {
 	size_t start = out->len;
 	size_t n;
-	const uint8_t *p = module_at(l->module, va, &n);
+	const uint8_t *p = module_at(l->module, va, l->arch->insn_max, &n);
 	add_share(out, spot->self, l->r->total);
 	text_add(out, "  ");
 	text_hex(out, va);
 	text_add(out, "  ");
 	if (p)
-		insn_print(l->printer, p, n < l->arch->insn_max ? n : l->arch->insn_max, va, out);
+		insn_print(l->printer, p, n, va, out);
 	if (spot->self)
 		add_line(l->r->profile, spot->scope, start, out);
 	text_char(out, '\n');
@@ -214,7 +214,7 @@ static void list_code(struct listing *l, uint64_t start, struct text *out)
 	while (va <= last || l->after || l->run_left) {
 		size_t n;
 		struct insn in;
-		const uint8_t *p = module_at(l->module, va, &n);
+		const uint8_t *p = module_at(l->module, va, l->arch->insn_max, &n);
 		if (!p)
 			break;
 		size_t length = l->arch->decode(p, n, va, DECODE_FLOW, &in);

@@ -71,8 +71,10 @@ static void add_spinning(struct target *t, struct code *code, uint64_t bias)
 {
 	struct err ignored;
 	uint64_t last = UINT64_MAX;
-	for (uint32_t i = 0; i < code->module->symbol_count; i++) {
-		const struct symbol *s = &code->module->symbols[i];
+	uint32_t count;
+	const struct symbol *all = module_symbols(code->module, &count);
+	for (uint32_t i = 0; i < count; i++) {
+		const struct symbol *s = &all[i];
 		if (s->va == last || !module_is_code(code->module, s->va))
 			continue;
 		const struct spinning *known = find_spinning(s->name);
@@ -108,8 +110,10 @@ static void add_makers(struct target *t, struct code *code, uint64_t bias)
 {
 	struct err ignored;
 	uint64_t last = UINT64_MAX;
-	for (uint32_t i = 0; i < code->module->symbol_count; i++) {
-		const struct symbol *s = &code->module->symbols[i];
+	uint32_t count;
+	const struct symbol *all = module_symbols(code->module, &count);
+	for (uint32_t i = 0; i < count; i++) {
+		const struct symbol *s = &all[i];
 		if (s->va == last || !is_maker(s->name) || !module_is_code(code->module, s->va))
 			continue;
 		last = s->va;
@@ -130,7 +134,7 @@ static bool call_number(const struct target *t, const struct code *code, const s
 	bool known = false;
 	for (uint64_t at = b->start; at < va; at += in.length) {
 		size_t n;
-		const uint8_t *p = module_at(code->module, at, &n);
+		const uint8_t *p = module_at(code->module, at, arch->insn_max, &n);
 		if (!p || !arch->decode(p, n, at, DECODE_FULL, &in))
 			return false;
 		if (!regset_has(&in.writes, reg))
@@ -145,7 +149,7 @@ static bool call_number(const struct target *t, const struct code *code, const s
 static bool is_wanted(struct target *t, struct code *code, const struct cfg *g, uint64_t va,
 		      bool waits)
 {
-	int64_t number;
+	int64_t number = -1;
 	uint32_t block = cfg_block_at(g, va);
 	if (block == BLOCK_NONE)
 		return false;
@@ -244,10 +248,9 @@ static void add_calls(struct target *t, struct code *code, uint64_t bias, bool w
 		const struct section *s = &code->module->sections[i];
 		size_t n = 0;
 		const uint8_t *p = module_is_code(code->module, s->va)
-					   ? module_at(code->module, s->va, &n)
+					   ? module_at(code->module, s->va, s->size, &n)
 					   : NULL;
-		if (!p || n > s->size)
-			n = p ? s->size : 0;
+		n = p ? n : 0;
 		for (uint64_t at = 0; at + k->insn_size <= n; at += arch->insn_align)
 			if (!memcmp(p + at, k->insn, k->insn_size))
 				add_call(t, code, bias, s->va + at, waits, &last);

@@ -103,7 +103,7 @@ static void describe_target(const struct target *t, const struct site *site, uin
 {
 	struct insn in;
 	size_t n;
-	const uint8_t *bytes = module_at(site->code->module, va, &n);
+	const uint8_t *bytes = module_at(site->code->module, va, t->shared->arch->insn_max, &n);
 	p->base = p->index = RT_NO_REGISTER;
 	if (!bytes || !t->shared->arch->decode(bytes, n, va, DECODE_FULL, &in))
 		return;

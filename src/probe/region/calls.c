@@ -150,7 +150,7 @@ bool call_in_kernel(const struct code *code, uint64_t va, const struct registers
 {
 	const struct arch_calls *k = code && code->flow ? arch_calls(code->arch) : NULL;
 	size_t n = 0;
-	const uint8_t *p = k ? module_at(code->module, va - k->insn_size, &n) : NULL;
+	const uint8_t *p = k ? module_at(code->module, va - k->insn_size, k->insn_size, &n) : NULL;
 	if (!p || n < k->insn_size || memcmp(p, k->insn, k->insn_size) != 0)
 		return false;
 	int64_t number = (int64_t)calls_register(code->arch, r, k->number);

@@ -27,9 +27,11 @@ int target_modules(struct target *t, module_visitor visit, void *ctx, struct err
 
 const struct symbol *module_find_symbol(const struct module *m, const char *name)
 {
-	for (uint32_t i = 0; i < m->symbol_count; i++)
-		if (!strcmp(m->symbols[i].name, name))
-			return &m->symbols[i];
+	uint32_t count;
+	const struct symbol *all = module_symbols(m, &count);
+	for (uint32_t i = 0; i < count; i++)
+		if (!strcmp(all[i].name, name))
+			return &all[i];
 	return NULL;
 }
 

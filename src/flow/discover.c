@@ -56,7 +56,7 @@ static bool is_interior(const struct flow *f, uint64_t va)
 
 static void note_start(struct flow *f, uint64_t va, enum found_by how)
 {
-	uint32_t i = hashmap_get(&f->by_start, va);
+	uint32_t i = func_from(f, va);
 	if (i != HASHMAP_NONE)
 		f->funcs.data[i].found_by |= (uint16_t)how;
 	else if (!is_interior(f, va))
@@ -74,7 +74,7 @@ static bool follow_jump(struct flow *f, struct func *p, const struct block *b)
 		add_part(f, p, part.start, part.end);
 		return true;
 	}
-	if (hashmap_get(&f->by_start, b->target) != HASHMAP_NONE ||
+	if (func_from(f, b->target) != HASHMAP_NONE ||
 	    (func_at(f, b->target) == UINT32_MAX && !fragment_at(f, b->target)))
 		note_start(f, b->target, FOUND_JUMP);
 	return false;
@@ -132,7 +132,7 @@ static bool find_noreturn(struct flow *f)
 			const struct block *b = &p->cfg->blocks[j];
 			if (b->end != END_CALL || b->flags & BLOCK_NORETURN)
 				continue;
-			uint32_t callee = hashmap_get(&f->by_start, b->target);
+			uint32_t callee = func_from(f, b->target);
 			p->dirty = callee != HASHMAP_NONE && newly[callee];
 		}
 	}
@@ -348,6 +348,7 @@ void flow_discover(struct flow *f)
 	if (f->discovered)
 		return;
 	f->joined = f->discovered = true;
+	index_starts(f);
 	take_landings(f);
 	run_rounds(f);
 	starts_from_pointers(f);

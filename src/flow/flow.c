@@ -4,6 +4,7 @@
 
 #include "base/order.h"
 #include "flow/internal.h"
+#include "flow/start_cache.h"
 
 /* Limits of the analysis of a single function before flow_discover(): how deep into callees to look
  * for a return, and how many split-off parts to add. */
@@ -21,18 +22,38 @@ struct callee_query {
 	unsigned depth;
 };
 
-int flow_open(struct flow **out, const struct module *m, struct err *e)
+static int flow_new(struct flow **out, const struct module *m, struct err *e)
 {
 	const struct arch *arch = arch_of_machine(m->machine);
 	if (!arch)
 		return err_set(e, ERR_UNSUPPORTED, "its machine type (%u) is not supported",
 			       m->machine);
-	struct flow *f = xcalloc(1, sizeof(*f));
-	f->module = m;
-	f->arch = arch;
-	starts_from_file(f);
-	publish(f);
-	*out = f;
+	*out = xcalloc(1, sizeof(**out));
+	(*out)->module = m;
+	(*out)->arch = arch;
+	return 0;
+}
+
+int flow_open(struct flow **out, const struct module *m, struct err *e)
+{
+	int rc = flow_new(out, m, e);
+	if (rc)
+		return rc;
+	starts_from_file(*out);
+	publish(*out);
+	return 0;
+}
+
+int flow_open_cached(struct flow **out, const struct module *m, struct err *e)
+{
+	int rc = flow_new(out, m, e);
+	if (rc)
+		return rc;
+	if (!start_cache_load(*out)) {
+		starts_from_file(*out);
+		start_cache_store(*out);
+	}
+	publish(*out);
 	return 0;
 }
 
@@ -76,7 +97,7 @@ const struct module *flow_module(const struct flow *f)
 static bool is_start(void *ctx, uint64_t va)
 {
 	const struct flow *f = ((struct callee_query *)ctx)->f;
-	uint32_t i = hashmap_get(&f->by_start, va);
+	uint32_t i = func_from(f, va);
 	return i != HASHMAP_NONE && f->funcs.data[i].found_by & ~(FOUND_FRAME | FOUND_JUMP);
 }
 
@@ -94,8 +115,7 @@ bool graph_returns(const struct flow *f, const struct cfg *g)
 			return true;
 		if (b->end != END_TAIL_CALL)
 			continue;
-		uint32_t callee =
-			b->target ? hashmap_get(&f->by_start, b->target) : (uint32_t)HASHMAP_NONE;
+		uint32_t callee = b->target ? func_from(f, b->target) : (uint32_t)HASHMAP_NONE;
 		if (callee == HASHMAP_NONE || !(f->funcs.data[callee].flags & FUNCTION_NORETURN))
 			return true;
 	}
@@ -137,7 +157,7 @@ static bool callee_returns(struct callee_query *q, struct func *p)
 static bool call_returns(void *ctx, uint64_t target)
 {
 	struct callee_query *q = ctx;
-	uint32_t i = hashmap_get(&q->f->by_start, target);
+	uint32_t i = func_from(q->f, target);
 	if (i == HASHMAP_NONE)
 		return true;
 	struct func *p = &q->f->funcs.data[i];

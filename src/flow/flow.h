@@ -49,6 +49,9 @@ extern const char *const found_by_name[FOUND_METHODS];
 
 /* `m` must outlive the result. Fails only for an unsupported machine type. */
 int flow_open(struct flow **out, const struct module *m, struct err *e);
+/* The same, with the help of the cache (start_cache.h). Not for modules that module_add_*()
+ * changed. */
+int flow_open_cached(struct flow **out, const struct module *m, struct err *e);
 void flow_close(struct flow *f);
 
 /* Adds a start known from elsewhere (DWARF); end and name may be 0 and NULL. Call it before

@@ -78,10 +78,24 @@ static uint64_t limit_of(const struct flow *f, uint32_t i, uint32_t *fragment)
 	return limit;
 }
 
+void index_starts(struct flow *f)
+{
+	hashmap_release(&f->by_start);
+	for (uint32_t i = 0; f->discovered && i < f->funcs.len; i++)
+		hashmap_put(&f->by_start, f->funcs.data[i].start, i);
+}
+
+uint32_t func_from(const struct flow *f, uint64_t start)
+{
+	if (f->by_start.len)
+		return hashmap_get(&f->by_start, start);
+	uint32_t n = ORDER_UP_TO(f->funcs.data, f->funcs.len, start, start);
+	return n && f->funcs.data[n - 1].start == start ? n - 1 : (uint32_t)HASHMAP_NONE;
+}
+
 static void set_ends(struct flow *f)
 {
 	uint32_t fragment = 0;
-	hashmap_release(&f->by_start);
 	for (uint32_t i = 0; i < f->funcs.len; i++) {
 		struct func *p = &f->funcs.data[i];
 		uint64_t limit = limit_of(f, i, &fragment);
@@ -89,8 +103,8 @@ static void set_ends(struct flow *f)
 			p->end = limit;
 			p->dirty = true;
 		}
-		hashmap_put(&f->by_start, p->start, i);
 	}
+	index_starts(f);
 }
 
 void merge_starts(struct flow *f)

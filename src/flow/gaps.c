@@ -97,7 +97,7 @@ void find_gaps(const struct flow *f, struct gap_list *out)
  * to begin after it, at va. */
 static bool call_is_last(const struct flow *f, const struct insn *call, uint64_t va, uint64_t end)
 {
-	uint32_t callee = hashmap_get(&f->by_start, call->target);
+	uint32_t callee = func_from(f, call->target);
 	if (call->kind == INSN_CALL && callee != HASHMAP_NONE &&
 	    f->funcs.data[callee].flags & FUNCTION_NORETURN)
 		return true;
@@ -172,7 +172,7 @@ static bool is_known_start(const struct gap_search *s, uint64_t va, uint32_t wor
 	for (uint32_t i = s->before[worker]; i < s->found[worker].len; i++)
 		if (s->found[worker].data[i] == va)
 			return true;
-	return hashmap_get(&s->f->by_start, va) != HASHMAP_NONE;
+	return func_from(s->f, va) != HASHMAP_NONE;
 }
 
 /* Whether all jumps out of the code lead to starts of functions. Code that jumps elsewhere is a
@@ -203,7 +203,7 @@ static bool is_leftover_jump(const struct flow *f, uint64_t va)
 {
 	struct insn in;
 	return decode_at(f->module, f->arch, va, DECODE_FLOW, &in) && in.kind == INSN_JUMP &&
-	       hashmap_get(&f->by_start, in.target) == HASHMAP_NONE;
+	       func_from(f, in.target) == HASHMAP_NONE;
 }
 
 /* The end of the function that begins at va; 0 if none does. */

@@ -53,7 +53,7 @@ struct flow {
 	func_list added;                     /* starts not merged into funcs yet */
 	VEC(struct detached_part) fragments; /* sorted by start */
 	VEC(uint64_t) code_pointers; /* addresses of code in data: sorted, without duplicates */
-	struct hashmap by_start;     /* start -> index in funcs */
+	struct hashmap by_start;     /* start -> index in funcs; empty before flow_discover() */
 	struct arena arena;          /* names, parts */
 	struct arena graphs[MAX_WORKERS], tmp[MAX_WORKERS];
 	bool joined, discovered;
@@ -72,6 +72,10 @@ void merge_starts(struct flow *f);
 /* Whether nothing proves that a function begins there: p may be a label of the function before it.
  */
 bool is_guess(const struct func *p);
+/* Makes by_start, if the functions are being discovered: many look-ups follow. */
+void index_starts(struct flow *f);
+/* The function that starts there; HASHMAP_NONE if none does. */
+uint32_t func_from(const struct flow *f, uint64_t start);
 /* Sets func.reach of all functions. */
 void set_reaches(struct flow *f);
 /* The function whose main part holds va; UINT32_MAX if none. */

@@ -14,6 +14,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "isa/arch.h"
+#include "module/bytes.h"
 
 enum module_kind { MODULE_EXECUTABLE, MODULE_PIE, MODULE_SHARED, MODULE_OBJECT_KINDS };
 
@@ -141,6 +142,11 @@ bool module_is_code(const struct module *m, uint64_t va);
 const struct symbol *module_symbols(const struct module *m, uint32_t *count);
 /* The number of the first symbol with address >= va, or that of all symbols. */
 uint32_t module_symbol_from(const struct module *m, uint64_t va);
+
+/* For caches: where in the file a name from module_symbols() is; false if it is not in the file.
+ * And the string table around such a place, with its offset: names in it are terminated. */
+bool module_name_place(const struct module *m, const char *name, uint64_t *offset);
+bool module_name_table(const struct module *m, uint64_t place, struct slice *out, uint64_t *offset);
 
 /* Sorted by va. */
 const struct reloc *module_relocs(const struct module *m, uint32_t *count);

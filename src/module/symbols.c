@@ -245,3 +245,23 @@ void module_add_symbols(struct module *m, const struct module *debug)
 	}
 	finish(&g);
 }
+
+bool module_name_place(const struct module *m, const char *name, uint64_t *offset)
+{
+	*offset = (uint64_t)((uintptr_t)name - (uintptr_t)m->file->base);
+	return *offset < m->size;
+}
+
+bool module_name_table(const struct module *m, uint64_t place, struct slice *out, uint64_t *offset)
+{
+	const struct reader *r = m->reader;
+	for (uint32_t i = 0; i < r->section_count; i++) {
+		const struct raw_section *s = &r->sections[i];
+		if (s->type != SHT_STRTAB || !s->in_file || place - s->offset >= s->size)
+			continue;
+		*out = elf_bytes(r, s);
+		*offset = s->offset;
+		return !out->at[out->size - 1];
+	}
+	return false;
+}

@@ -1,12 +1,9 @@
-/* Structures kept in the user's cache directory, one file for each module.
+/* Structures kept in the user's cache directory (module/cache_file.h), one file for each module.
  *
- * $XDG_CACHE_HOME/sonde (or ~/.cache/sonde) holds files named after the module's build id and a
- * hash of what else determines the result: the size of the module's file (a stripped copy has the
- * same build id), whether debugging information was wanted, and Sonde's own executable. Separate
- * debug files may appear, disappear and change. That is detected by a fingerprint of all debug
- * files that could be used. Files are written under another name and renamed, so readers and
- * writers need no locks; a checksum detects files that a crash left incomplete. A failure is never
- * an error: the structure is built without the cache. */
+ * Besides the build id, these determine the result: the size of the module's file (a stripped copy
+ * has the same build id), whether debugging information was wanted, and Sonde's own executable.
+ * Separate debug files may appear, disappear and change. That is detected by a fingerprint of all
+ * debug files that could be used. */
 #pragma once
 #include "structure/structure.h"
 

@@ -109,7 +109,7 @@ static struct code *add_code(struct codes *c, const struct mapped_module *file)
 /* Takes ownership of the module. */
 static int fill_code(struct codes *c, struct code *code, struct module *module, struct err *e)
 {
-	int rc = flow_open(&code->flow, module, e);
+	int rc = flow_open_cached(&code->flow, module, e);
 	if (rc) {
 		module_close(module);
 		return rc;

@@ -15,6 +15,10 @@ enum {
 	BUILD_BATCH = 16, /* functions that a worker takes at a time */
 };
 
+/* Graphs take about three times as much memory as code. Those of more code than this are built
+ * again when they are needed. */
+static const uint64_t KEPT_CODE = (uint64_t)64 << 20;
+
 struct build_job {
 	struct flow *f;
 	const uint32_t *dirty;
@@ -25,7 +29,10 @@ static void build_one(void *ctx, uint32_t item, uint32_t worker)
 	struct build_job *job = ctx;
 	struct flow *f = job->f;
 	struct func *p = &f->funcs.data[job->dirty[item]];
-	p->cfg = build_func(f, p, &f->graphs[worker], &f->tmp[worker]);
+	struct arena *graphs = &f->graphs[worker], *tmp = &f->tmp[worker];
+	const struct cfg *g = build_func(f, p, f->keeps_graphs ? graphs : tmp, tmp);
+	p->outline = outline_of(g, &f->outlines[worker]);
+	p->cfg = f->keeps_graphs ? g : NULL;
 	p->dirty = false;
 	p->fresh = true;
 	arena_clear(&f->tmp[worker]);
@@ -65,7 +72,7 @@ static void note_start(struct flow *f, uint64_t va, enum found_by how)
 
 /* Handles a direct jump out of p: a tail call, or a jump to a part of p. True if p got that part.
  */
-static bool follow_jump(struct flow *f, struct func *p, const struct block *b)
+static bool follow_jump(struct flow *f, struct func *p, const struct outline_block *b)
 {
 	struct part part;
 	if (take_fragment(f, p, b->target))
@@ -80,7 +87,7 @@ static bool follow_jump(struct flow *f, struct func *p, const struct block *b)
 	return false;
 }
 
-static void follow_call(struct flow *f, const struct block *b)
+static void follow_call(struct flow *f, const struct outline_block *b)
 {
 	if (!module_is_code(f->module, b->target) ||
 	    call_asks_for_address(f->module, f->arch, b->start + b->size, b->target))
@@ -97,11 +104,11 @@ static bool follow_graphs(struct flow *f)
 {
 	bool joined = false;
 	vec_each (p, &f->funcs) {
-		const struct cfg *g = p->cfg;
+		const struct graph_outline *g = p->outline;
 		if (!p->fresh)
 			continue;
 		for (uint32_t i = 0; i < g->block_count; i++) {
-			const struct block *b = &g->blocks[i];
+			const struct outline_block *b = &g->blocks[i];
 			if (b->end == END_CALL) {
 				follow_call(f, b);
 			} else if (b->end == END_TAIL_CALL && b->target) {
@@ -121,15 +128,15 @@ static bool find_noreturn(struct flow *f)
 	bool *newly = xcalloc(f->funcs.len + 1, sizeof(*newly));
 	for (uint32_t i = 0; i < f->funcs.len; i++) {
 		struct func *p = &f->funcs.data[i];
-		if (p->flags & FUNCTION_NORETURN || !p->cfg || graph_returns(f, p->cfg))
+		if (p->flags & FUNCTION_NORETURN || !p->outline || graph_returns(f, p->outline))
 			continue;
 		p->flags |= FUNCTION_NORETURN;
 		newly[i] = any = true;
 	}
 	for (uint32_t i = 0; any && i < f->funcs.len; i++) {
 		struct func *p = &f->funcs.data[i];
-		for (uint32_t j = 0; p->cfg && j < p->cfg->block_count && !p->dirty; j++) {
-			const struct block *b = &p->cfg->blocks[j];
+		for (uint32_t j = 0; p->outline && j < p->outline->block_count && !p->dirty; j++) {
+			const struct outline_block *b = &p->outline->blocks[j];
 			if (b->end != END_CALL || b->flags & BLOCK_NORETURN)
 				continue;
 			uint32_t callee = func_from(f, b->target);
@@ -157,7 +164,8 @@ static bool is_pointed_at(const struct flow *f, uint64_t va)
 	return n && all[n - 1] == va;
 }
 
-static void note_jump(struct flow *f, struct jumped_at *notes, uint32_t from, const struct block *b)
+static void note_jump(struct flow *f, struct jumped_at *notes, uint32_t from,
+		      const struct outline_block *b)
 {
 	uint32_t to = func_at(f, b->target);
 	if (to == UINT32_MAX || to == from)
@@ -187,7 +195,7 @@ static bool join_cold_funcs(struct flow *f)
 	for (uint32_t i = 0; i < n; i++)
 		notes[i].from = JUMPED_BY_NONE;
 	for (uint32_t i = 0; i < n; i++) {
-		const struct cfg *g = f->funcs.data[i].cfg;
+		const struct graph_outline *g = f->funcs.data[i].outline;
 		for (uint32_t j = 0; g && j < g->block_count; j++)
 			if (g->blocks[j].end == END_TAIL_CALL && g->blocks[j].target)
 				note_jump(f, notes, i, &g->blocks[j]);
@@ -215,13 +223,13 @@ static bool join_cold_funcs(struct flow *f)
  * call; 0 if none. */
 static uint64_t last_reached_label(const struct func *p)
 {
-	const struct cfg *g = p->cfg;
+	const struct graph_outline *g = p->outline;
 	uint64_t last = 0;
 	for (uint32_t i = 0; i < g->escape_count; i++)
 		if (g->escapes[i] >= p->end && g->escapes[i] < p->reach && g->escapes[i] > last)
 			last = g->escapes[i];
 	for (uint32_t i = 0; i < g->block_count; i++) {
-		const struct block *b = &g->blocks[i];
+		const struct outline_block *b = &g->blocks[i];
 		if (b->flags & BLOCK_OPEN_FRAME && b->target >= p->end && b->target < p->reach &&
 		    b->target > last)
 			last = b->target;
@@ -281,8 +289,8 @@ static void starts_from_pointers(struct flow *f)
 		uint64_t va = f->code_pointers.data[i];
 		uint32_t p = func_at(f, va);
 		bool start = p != UINT32_MAX && f->funcs.data[p].start == va;
-		bool covered = p != UINT32_MAX && !start && f->funcs.data[p].cfg &&
-			       cfg_block_at(f->funcs.data[p].cfg, va) != BLOCK_NONE;
+		bool covered = p != UINT32_MAX && !start && f->funcs.data[p].outline &&
+			       outline_has(f->funcs.data[p].outline, va);
 		if (start ||
 		    (!covered && !is_interior(f, va) && looks_like_entry(f->module, f->arch, va)))
 			note_start(f, va, FOUND_POINTER);
@@ -303,8 +311,8 @@ static void promote_fragments(struct flow *f)
 static void trim(struct func *p, struct part *part)
 {
 	uint64_t end = part->start;
-	for (uint32_t i = 0; i < p->cfg->block_count; i++) {
-		const struct block *b = &p->cfg->blocks[i];
+	for (uint32_t i = 0; i < p->outline->block_count; i++) {
+		const struct outline_block *b = &p->outline->blocks[i];
 		if (b->start >= part->start && b->start < part->end && b->start + b->size > end)
 			end = b->start + b->size;
 	}
@@ -315,7 +323,7 @@ static void trim(struct func *p, struct part *part)
 static void trim_ends(struct flow *f)
 {
 	vec_each (p, &f->funcs) {
-		if (!p->cfg)
+		if (!p->outline)
 			continue;
 		struct part main_part = {p->start, p->end};
 		if (!p->bounded) {
@@ -343,10 +351,28 @@ static void infer_in_gaps(struct flow *f)
 	}
 }
 
+static void release_outlines(struct flow *f)
+{
+	vec_each (p, &f->funcs)
+		p->outline = NULL;
+	for (uint32_t i = 0; i < MAX_WORKERS; i++)
+		arena_release(&f->outlines[i]);
+	vec_free(&f->added);
+}
+
+static uint64_t code_size(const struct module *m)
+{
+	uint64_t size = 0;
+	for (uint32_t i = 0; i < m->section_count; i++)
+		size += m->sections[i].execute ? m->sections[i].size : 0;
+	return size;
+}
+
 void flow_discover(struct flow *f)
 {
 	if (f->discovered)
 		return;
+	f->keeps_graphs = code_size(f->module) <= KEPT_CODE;
 	f->joined = f->discovered = true;
 	index_starts(f);
 	take_landings(f);
@@ -357,5 +383,6 @@ void flow_discover(struct flow *f)
 	run_rounds(f);
 	infer_in_gaps(f);
 	trim_ends(f);
+	release_outlines(f);
 	publish(f);
 }

@@ -63,6 +63,7 @@ void flow_close(struct flow *f)
 		return;
 	for (uint32_t i = 0; i < MAX_WORKERS; i++) {
 		arena_release(&f->graphs[i]);
+		arena_release(&f->outlines[i]);
 		arena_release(&f->tmp[i]);
 	}
 	arena_release(&f->arena);
@@ -107,10 +108,10 @@ static bool slot_returns(void *ctx, uint64_t slot)
 	return !r || !r->symbol || !is_noreturn_name(r->symbol, true);
 }
 
-bool graph_returns(const struct flow *f, const struct cfg *g)
+bool graph_returns(const struct flow *f, const struct graph_outline *g)
 {
 	for (uint32_t i = 0; i < g->block_count; i++) {
-		const struct block *b = &g->blocks[i];
+		const struct outline_block *b = &g->blocks[i];
 		if (b->end == END_RETURN || b->end == END_UNRESOLVED || b->end == END_BAD)
 			return true;
 		if (b->end != END_TAIL_CALL)
@@ -131,8 +132,8 @@ static bool function_returns(struct callee_query *q, const struct func *p)
 	struct arena tmp;
 	arena_init(&tmp);
 	struct build_env env = env_of(q, p, &tmp);
-	bool yes =
-		cfg_reaches_return(&env, &tmp) || graph_returns(q->f, cfg_build(&env, &tmp, &tmp));
+	bool yes = cfg_reaches_return(&env, &tmp) ||
+		   graph_returns(q->f, outline_of(cfg_build(&env, &tmp, &tmp), &tmp));
 	arena_release(&tmp);
 	return yes;
 }
@@ -244,5 +245,7 @@ static const struct cfg *build_with_parts(struct flow *f, const struct func *kno
 const struct cfg *flow_cfg(struct flow *f, uint32_t function, struct arena *a, struct arena *tmp)
 {
 	const struct func *p = &f->funcs.data[function];
-	return p->cfg ? p->cfg : build_with_parts(f, p, a, tmp);
+	if (p->cfg)
+		return p->cfg;
+	return f->discovered ? build_func(f, p, a, tmp) : build_with_parts(f, p, a, tmp);
 }

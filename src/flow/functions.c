@@ -99,7 +99,7 @@ static void set_ends(struct flow *f)
 	for (uint32_t i = 0; i < f->funcs.len; i++) {
 		struct func *p = &f->funcs.data[i];
 		uint64_t limit = limit_of(f, i, &fragment);
-		if (!p->end || p->end > limit || (!p->bounded && !p->cfg)) {
+		if (!p->end || p->end > limit || (!p->bounded && !p->outline)) {
 			p->end = limit;
 			p->dirty = true;
 		}

@@ -56,8 +56,9 @@ static void list_covered(const struct flow *f, part_list *out)
 		if (p->bounded)
 			vec_push(out, (struct part){p->start, p->end});
 		for (uint32_t i = 0;
-		     p->cfg && (!p->bounded || p->part_count) && i < p->cfg->block_count; i++) {
-			const struct block *b = &p->cfg->blocks[i];
+		     p->outline && (!p->bounded || p->part_count) && i < p->outline->block_count;
+		     i++) {
+			const struct outline_block *b = &p->outline->blocks[i];
 			vec_push(out, (struct part){b->start, b->start + b->size});
 		}
 	}
@@ -282,7 +283,7 @@ static void note_address(struct address_scan *scan, uint64_t va, enum found_by h
 		vec_push(&scan->found[worker], (struct found_address){va, how});
 }
 
-static void scan_block(struct address_scan *scan, const struct block *b, uint32_t worker)
+static void scan_block(struct address_scan *scan, const struct outline_block *b, uint32_t worker)
 {
 	const struct flow *f = scan->f;
 	struct constants known = {0};
@@ -303,7 +304,7 @@ static void scan_block(struct address_scan *scan, const struct block *b, uint32_
 static void scan_func(void *ctx, uint32_t item, uint32_t worker)
 {
 	struct address_scan *scan = ctx;
-	const struct cfg *g = scan->f->funcs.data[item].cfg;
+	const struct graph_outline *g = scan->f->funcs.data[item].outline;
 	for (uint32_t i = 0; g && i < g->block_count; i++)
 		scan_block(scan, &g->blocks[i], worker);
 }

@@ -6,6 +6,7 @@
 #include "base/vec.h"
 #include "flow/build.h"
 #include "flow/flow.h"
+#include "flow/outline.h"
 
 enum { MAX_WORKERS = 64 };
 
@@ -23,9 +24,11 @@ struct func {
 	bool bounded;    /* the file says where it ends; otherwise `end` is only the next start */
 	bool dirty;      /* its graph has to be built again */
 	bool fresh;      /* its graph was built in this round */
-	atomic_uchar returns; /* enum returns; only used before flow_discover() */
-	const struct cfg *cfg;
-	struct part *parts; /* its split-off parts */
+	atomic_uchar returns;                /* enum returns; only used before flow_discover() */
+	const struct graph_outline *outline; /* of its graph, while functions are discovered; NULL
+					  before that was built */
+	const struct cfg *cfg;               /* the graph itself, if graphs are kept */
+	struct part *parts;                  /* its split-off parts */
 	uint32_t part_count;
 };
 
@@ -55,8 +58,9 @@ struct flow {
 	VEC(uint64_t) code_pointers; /* addresses of code in data: sorted, without duplicates */
 	struct hashmap by_start;     /* start -> index in funcs; empty before flow_discover() */
 	struct arena arena;          /* names, parts */
-	struct arena graphs[MAX_WORKERS], tmp[MAX_WORKERS];
+	struct arena graphs[MAX_WORKERS], outlines[MAX_WORKERS], tmp[MAX_WORKERS];
 	bool joined, discovered;
+	bool keeps_graphs; /* set by flow_discover() */
 
 	struct function *published;
 	VEC(struct part) parts;
@@ -102,7 +106,7 @@ bool is_noreturn_name(const char *name, bool imported);
 const struct cfg *build_func(struct flow *f, const struct func *p, struct arena *a,
 			     struct arena *tmp);
 /* Whether any path through the graph returns to the caller. */
-bool graph_returns(const struct flow *f, const struct cfg *g);
+bool graph_returns(const struct flow *f, const struct graph_outline *g);
 
 /* parts.c */
 /* The fragment that holds va, or NULL. */
@@ -113,7 +117,7 @@ bool take_fragment(struct flow *f, struct func *p, uint64_t va);
 void take_landings(struct flow *f);
 /* Whether the jump that ends b, which leaves its function, leads to a part of the same function;
  * *out is that part. */
-bool part_of_jump(const struct flow *f, const struct block *b, struct part *out);
+bool part_of_jump(const struct flow *f, const struct outline_block *b, struct part *out);
 /* Finds a part that p's graph leads to and that p does not have yet. */
 bool find_part(const struct flow *f, const struct func *p, const struct cfg *g, struct part *out);
 

@@ -238,3 +238,17 @@ void lazy_file_load(const struct lazy_file *f, size_t first, size_t last)
 	}
 	pthread_mutex_unlock(&f->source->lock);
 }
+
+void lazy_file_forget(struct lazy_file *f, uint64_t offset, uint64_t size)
+{
+	size_t first = (size_t)((offset + (1 << LAZY_CHUNK_BITS) - 1) >> LAZY_CHUNK_BITS);
+	size_t end = (size_t)((offset + size) >> LAZY_CHUNK_BITS);
+	if (f->source->fd < 0 || end <= first)
+		return;
+	uint8_t *at = (uint8_t *)(uintptr_t)f->base + (first << LAZY_CHUNK_BITS);
+	size_t n = (end - first) << LAZY_CHUNK_BITS;
+	madvise(at, n, MADV_DONTNEED);
+	for (size_t i = first; i < end; i++)
+		atomic_store(&f->loaded[i], 0);
+	ASAN_POISON_MEMORY_REGION(at, n);
+}

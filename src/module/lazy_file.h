@@ -42,6 +42,10 @@ const char *lazy_file_problem(const struct lazy_file *f);
 /* Reads the chunks first .. last, if they were not read before. */
 void lazy_file_load(const struct lazy_file *f, size_t first, size_t last);
 
+/* Gives the memory of these bytes back, as far as they fill chunks. They are read again when they
+ * are next needed. Nobody may be using them, or pointers to them, at this moment. */
+void lazy_file_forget(struct lazy_file *f, uint64_t offset, uint64_t size);
+
 /* `size` bytes at `offset`; both must lie within the file. */
 static inline const uint8_t *lazy_file_at(const struct lazy_file *f, uint64_t offset, uint64_t size)
 {

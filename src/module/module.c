@@ -57,6 +57,21 @@ void elf_need(struct reader *r, enum table_kind kind, void (*make)(struct reader
 	pthread_mutex_unlock(&t->lock);
 }
 
+/* Names are pointers into string tables, and libdw keeps pointers into debugging sections. */
+static bool has_pointers_to(const struct raw_section *s)
+{
+	return s->type == SHT_STRTAB || !strncmp(s->name, ".debug", 6) ||
+	       !strncmp(s->name, ".zdebug", 7) || !strncmp(s->name, ".gnu_debug", 10);
+}
+
+void module_forget_bytes(struct module *m)
+{
+	const struct reader *r = m->reader;
+	for (uint32_t i = 0; i < r->section_count; i++)
+		if (r->sections[i].in_file && !has_pointers_to(&r->sections[i]))
+			lazy_file_forget(m->file, r->sections[i].offset, r->sections[i].size);
+}
+
 const char *module_problem(const struct module *m)
 {
 	return lazy_file_problem(m->file);

@@ -113,6 +113,10 @@ int module_open_memory(struct module **out, const char *name, const void *bytes,
 int module_open_again(struct module **out, const struct module *m, struct err *e);
 void module_close(struct module *m);
 
+/* Gives the memory of code, data and of what tables were made of back. It is read again where it is
+ * needed. Only for who has the module alone, between two steps that use it. */
+void module_forget_bytes(struct module *m);
+
 /* A sentence if the file changed or became unreadable after it was opened, otherwise NULL. */
 const char *module_problem(const struct module *m);
 /* Sentences about damage that was worked around. Makes all tables. */

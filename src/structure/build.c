@@ -42,6 +42,7 @@ struct worker_state {
 
 struct build {
 	struct module *module;
+	bool alone; /* nobody else uses the module */
 	const struct structure_options *options;
 	struct debug *debug; /* NULL without debugging information */
 	struct flow *flow;   /* options->flow, or our own */
@@ -284,6 +285,20 @@ static void start_workers(struct build *b)
 	}
 }
 
+/* Gives memory back between two steps. */
+static void forget_bytes(struct build *b)
+{
+	if (b->alone)
+		module_forget_bytes(b->module);
+}
+
+static void release_flow(struct build *b)
+{
+	if (b->flow != b->options->flow)
+		flow_close(b->flow);
+	b->flow = NULL;
+}
+
 static void release_build(struct build *b)
 {
 	for (uint32_t i = 0; i < b->worker_count; i++) {
@@ -297,8 +312,8 @@ static void release_build(struct build *b)
 	free(b->units);
 	free(b->unit_of);
 	free(b->order);
-	if (b->flow != b->options->flow)
-		flow_close(b->flow);
+	if (b->flow)
+		release_flow(b);
 	if (b->debug)
 		debug_close(b->debug);
 }
@@ -316,6 +331,9 @@ static struct structure *join_workers(struct build *b)
 static struct structure *build_dealt(struct build *b)
 {
 	build_all(b);
+	release_flow(b);
+	forget_bytes(b);
+	alloc_trim();
 	struct structure *s = join_workers(b);
 	s->machine = b->module->machine;
 	s->build_id = b->module->build_id;
@@ -331,6 +349,7 @@ static int build(struct build *b, struct structure **out, struct err *e)
 	int rc = flow_open(&b->flow, b->module, e);
 	if (rc < 0)
 		return rc;
+	forget_bytes(b);
 	end_phase(b, &b->stats.seconds_flow);
 	start_workers(b);
 	read_units(b);
@@ -370,10 +389,10 @@ static struct structure *load_cached(const struct cache_subject *subject)
 }
 
 /* Builds the structure and, if wanted, stores it in the cache. */
-static int build_fresh(struct structure **out, struct module *m, const struct structure_options *o,
-		       struct err *e)
+static int build_fresh(struct structure **out, struct module *m, bool alone,
+		       const struct structure_options *o, struct err *e)
 {
-	struct build b = {.module = m, .options = o};
+	struct build b = {.module = m, .alone = alone, .options = o};
 	int rc = build(&b, out, e);
 	if (rc == 0 && module_problem(m)) {
 		rc = err_set(e, ERR_SYSTEM, "%s", module_problem(m));
@@ -399,7 +418,7 @@ int structure_build(struct structure **out, struct module *m, const struct struc
 {
 	struct cache_subject subject = {m->path, m->build_id, m->size, o};
 	*out = o->use_cache ? load_cached(&subject) : NULL;
-	return *out ? 0 : build_fresh(out, m, o, e);
+	return *out ? 0 : build_fresh(out, m, false, o, e);
 }
 
 struct structure *structure_cached(const char *path, const struct structure_options *o)
@@ -426,7 +445,7 @@ int structure_open(struct structure **out, const char *path, const struct struct
 	if (rc < 0)
 		return rc;
 	double seconds = now_seconds() - start;
-	rc = build_fresh(out, m, o, e);
+	rc = build_fresh(out, m, true, o, e);
 	if (rc == 0)
 		(*out)->stats.seconds_module = seconds;
 	module_close(m);

@@ -31,7 +31,7 @@ class Search:
     which it was known, in seconds since the program's start."""
 
     def __init__(self, sonde, profile, usage):
-        self.usage, self.report = usage, _view(sonde, "findings", profile)
+        self.usage, self.report = usage, findings(sonde, profile)
         experiments = _view(sonde, "search", profile)["experiments"]
         self.seconds = self.report["seconds"]
         self.attempted = sum(x["begun"] is not None for x in experiments)
@@ -73,6 +73,11 @@ def _view(sonde, name, profile):
     if done.returncode:
         raise RuntimeError(f"sonde report --view={name}: {done.stderr.decode(errors='replace')[:300]}")
     return json.loads(done.stdout)
+
+
+def findings(sonde, profile):
+    """What a search reports, its own overhead included."""
+    return _view(sonde, "findings", profile)
 
 
 def search(sonde, p, command, *options, output=subprocess.DEVNULL, env=None):

@@ -1,9 +1,10 @@
 """What a running program sees when Sonde attaches.
 
 A preloaded library (bench/victims/gaps.c) puts a thread into each program that looks at the clock all the time and notes
-each gap of a millisecond or more: how long the program was not allowed to run, whatever the reason. The program computes in
-one more thread. The table shows the longest gap and the sum of all gaps in five seconds, alone and from the moment on in
-which `record -p`, `diagnose -p` and `path -p` with `--duration=5` start; and how long each command took."""
+each gap of a millisecond or more. That thread has priority over all others, so that gaps are times in which the program was
+stopped, and hardly those in which it waited for a CPU. The program computes in one more thread. The table shows the
+longest gap and the sum of all gaps in five seconds, alone and from the moment on in which `record -p`, `diagnose -p` and
+`path -p` with `--duration=5` start; and how long each command took. The cache is empty."""
 
 import os
 import statistics

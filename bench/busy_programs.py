@@ -61,9 +61,10 @@ class Redis(Program):
     def run(self, amount, observer, limit, env=None):
         folder = tempfile.mkdtemp()
         path = os.path.join(folder, "socket")
-        clients = subprocess.Popen(["sh", "-c", f"while [ ! -S {path} ]; do sleep 0.01; done; {self.clients} -s {path} -n {amount} "
-                                    f"-c 20 -t get --csv; redis-cli -s {path} shutdown nosave"],
-                                   stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, start_new_session=True)
+        script = (f"while [ ! -S {path} ]; do sleep 0.01; done; {self.clients} -s {path} -n {amount} -c 20 -t get --csv; "
+                  f"redis-cli -s {path} shutdown nosave")
+        clients = subprocess.Popen(["sh", "-c", script], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+                                   start_new_session=True)
         try:
             return stopwatch.run([*observer, self.server, "--port", "0", "--unixsocket", path, "--save", "", "--appendonly", "no",
                                   "--dir", folder], limit, env)

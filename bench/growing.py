@@ -171,17 +171,18 @@ def _size_rows(kind, sizes, costs):
         of = {name: costs.get((name, size)) for name in BOTH}
         if any(of.values()):
             alone = next(c.alone for c in of.values() if c)
-            yield (kind.name, f"{size:,}", f"{alone:.2f} s", *(cell for c in of.values() for cell in (c.cells() if c else ("", "", ""))))
+            cells = [cell for c in of.values() for cell in (c.cells() if c else ("", "", ""))]
+            yield kind.name, f"{size:,}", f"{alone:.2f} s", *cells
 
 
 def _length_table(sonde, p, quick, log):
     program, rows = busy_programs.python3(p), []
-    lengths = QUICK_LENGTHS if quick else LENGTHS
+    lengths, limit = (QUICK_LENGTHS, QUICK_LIMIT) if quick else (LENGTHS, LIMIT)
     for name in BOTH:
         costs = {}
         for seconds in lengths:
             log(f"growing: {name}, {seconds} s")
-            costs[seconds] = Cost(sonde, p, name, [], program.command(program.amount_for(seconds)), QUICK_LIMIT if quick else LIMIT)
+            costs[seconds] = Cost(sonde, p, name, [], program.command(program.amount_for(seconds)), seconds + limit)
         if any(c.cpu is None for c in costs.values()):
             rows.append((name, "not finished", *[""] * (3 * len(lengths) - 1), searching.reached(False)))
             continue
@@ -211,7 +212,8 @@ def report(sonde, p, quick, log):
         size_rows += _size_rows(kind, sizes, costs)
         linear_rows += [_linear_row(kind, name, sizes, costs) for name in kind.observers]
     return "\n\n".join([
-        measure.table(("what", "how many", "alone", "`record`: CPU", "memory", "slower by", "`diagnose`: CPU", "memory", "slower by"),
-                      size_rows),
-        measure.table(("what", "command", "from, to", "CPU for one", "slow-down for one", f"goal: at most {LINEAR}"), linear_rows),
+        measure.table(("what", "how many", "alone", "`record`: CPU", "memory", "slower by", "`diagnose`: CPU", "memory",
+                       "slower by"), size_rows),
+        measure.table(("what", "command", "from, to", "CPU for one", "slow-down for one", f"goal: at most {LINEAR}"),
+                      linear_rows),
         _length_table(sonde, p, quick, log)])

@@ -88,16 +88,16 @@ class Bench:
         return run, stated
 
     def round(self, watch):
-        """Alone on both sides of each pair of runs."""
-        sights, begin, before, pending = {}, time.monotonic(), self.alone[-1] if self.alone else self.run_alone(), []
-        observers = [(name, make) for name, make in self.observers().items() if name not in self.gone]
-        for name, make in observers:
+        """A run alone before the first observer, after the search, and after the last."""
+        sights, pending, begin = {}, [], time.monotonic()
+        before = self.alone[-1] if self.alone else self.run_alone()
+        observers = {name: make for name, make in self.observers().items() if name not in self.gone}
+        for name, make in observers.items():
             pending.append((name, *self.observe(name, make)))
-            if name == "record" and "perf" in self.observers():
-                continue
-            after = self.run_alone()
-            sights.update({n: Sight(run, (before + after) / 2, stated) for n, run, stated in pending})
-            before, pending = after, []
+            if name == "diagnose" or name == list(observers)[-1]:
+                after = self.run_alone()
+                sights.update({n: Sight(run, (before + after) / 2, stated) for n, run, stated in pending})
+                before, pending = after, []
         self.rounds.append((watch.stolen(begin, time.monotonic()), sights))
 
     def make_rounds(self, count, patience):
@@ -129,9 +129,10 @@ def _row(b):
     measured, stated = b.of("diagnose"), b.of("diagnose", "stated")
     good = measured is not None and measured <= EACH and not b.harm
     noise = b.noise()
-    return (b.program.name, f"{statistics.median(b.alone):.1f} s", "" if noise is None else f"± {noise:.1f} %", _percent(measured),
-            searching.reached(good), "none" if stated is None else f"{stated:.1f} %", searching.reached(is_true(stated, measured)),
-            _percent(b.of("record")), _percent(b.of("perf")) if "perf" in b.observers() else "")
+    return (b.program.name, f"{statistics.median(b.alone):.1f} s", "" if noise is None else f"± {noise:.1f} %",
+            _percent(measured), searching.reached(good), "none" if stated is None else f"{stated:.1f} %",
+            searching.reached(is_true(stated, measured)), _percent(b.of("record")),
+            _percent(b.of("perf")) if "perf" in b.observers() else "")
 
 
 def measured(sonde, p, makers, seconds, rounds, patience, quick, log):
@@ -184,6 +185,6 @@ def tables(benches):
 
 
 def report(sonde, p, quick, log):
-    makers = busy_programs.HARD if quick else busy_programs.ALL
-    return tables(measured(sonde, p, makers, QUICK_SECONDS if quick else SECONDS, 1 if quick else ROUNDS, 1 if quick else PATIENCE,
-                           quick, log))
+    if quick:
+        return tables(measured(sonde, p, busy_programs.HARD, QUICK_SECONDS, 1, 1, quick, log))
+    return tables(measured(sonde, p, busy_programs.ALL, SECONDS, ROUNDS, PATIENCE, quick, log))

@@ -113,10 +113,10 @@ class Large:
 
 
 def _large_table(sonde, p, quick, log):
-    rows = []
+    rows, (rounds, limit) = [], (QUICK_ROUNDS, QUICK_LIMIT) if quick else (ROUNDS, LIMIT)
     for start in workloads.available(p, log, LARGE):
         log(f"starting: {start.name}")
-        rows.append((start.name, *Large(sonde, p, start, QUICK_ROUNDS if quick else ROUNDS, QUICK_LIMIT if quick else LIMIT).cells()))
+        rows.append((start.name, *Large(sonde, p, start, rounds, limit).cells()))
         log(f"  {' | '.join(rows[-1])}")
     return measure.table(("program", "alone", "`record`", "second time", "`diagnose`", "second time", "goal"), rows)
 

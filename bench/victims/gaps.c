@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -17,10 +18,21 @@ static double now(void)
 	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
+/* The kernel may share out by sessions before it looks at a thread's priority. */
+static void come_before_others(void)
+{
+	int file = open("/proc/self/autogroup", O_WRONLY);
+	if (setpriority(PRIO_PROCESS, 0, -20) || file < 0 || write(file, "-20", 3) != 3)
+		fprintf(stderr, "gaps: no priority, so that waiting for a CPU counts as a gap\n");
+	if (file >= 0)
+		close(file);
+}
+
 static void *watch(void *path)
 {
 	char line[64];
 	int file = open(path, O_WRONLY | O_CREAT | O_APPEND, 0644);
+	come_before_others();
 	for (double before = now();;) {
 		double here = now();
 		if (here - before >= shortest) {

@@ -3,8 +3,8 @@
 A preloaded library (bench/victims/gaps.c) puts a thread into each program that looks at the clock all the time and notes
 each gap of a millisecond or more. That thread has priority over all others, so that gaps are times in which the program was
 stopped, and hardly those in which it waited for a CPU. The program computes in one more thread. The table shows the
-longest gap and the sum of all gaps in five seconds, alone and from the moment on in which `record -p`, `diagnose -p` and
-`path -p` with `--duration=5` start; and how long each command took. The cache is empty."""
+longest gap until the command has ended, the sum of all gaps in the first five seconds, and how long the command took: alone,
+and with `record -p`, `diagnose -p` and `path -p` with `--duration=5`. The cache is empty."""
 
 import os
 import statistics
@@ -85,11 +85,11 @@ class Running:
             time.sleep(0.05)
         time.sleep(0.5)
 
-    def gaps(self, begin):
-        """Those that ended in five seconds from a moment on; one that lasts longer counts in full."""
+    def gaps(self, begin, end):
+        """Those that were open between two moments, each in full."""
         with open(self.path, encoding="ascii") as f:
             lines = [tuple(map(float, line.split())) for line in f.read().splitlines()]
-        return [length for start, length in lines if begin <= start + length and start < begin + WATCHED]
+        return [length for start, length in lines if begin <= start + length and start < end]
 
     def is_alive(self):
         return self.process.poll() is None
@@ -110,8 +110,8 @@ class Sight:
         begin = time.monotonic()
         run = stopwatch.run(command, limit) if command else None
         time.sleep(max(0, begin + WATCHED + 0.2 - time.monotonic()))
-        gaps = running.gaps(begin)
-        self.longest, self.together = max(gaps, default=0), sum(gaps)
+        self.longest = max(running.gaps(begin, time.monotonic()), default=0)
+        self.together = sum(running.gaps(begin, begin + WATCHED))
         self.took = run and run.wall
         self.status = run and (run.status, run.error[-200:])
 

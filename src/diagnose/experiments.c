@@ -137,22 +137,10 @@ static bool is_about_waits(uint32_t hypothesis)
 }
 
 /* Samples decide about waits, if there are any: they show each wait for what it is, and probes in
- * code that waits often would take long. They do not show how many bytes are moved. */
+ * code that waits often would take long. */
 static bool needs_probes(const struct diagnosis *d, uint32_t hypothesis)
 {
-	return !is_about_waits(hypothesis) || !d->own->samples.sampler || hypothesis == SMALL_IO;
-}
-
-/* Whether probes measure the waits of all processes that wait. */
-static bool are_waits_probed(const struct diagnosis *d)
-{
-	const struct machine *m = &d->own->machine;
-	if (d->own->waits.ignored.len)
-		return false;
-	vec_each (i, &m->live_processes)
-		if (m->processes.data[*i].waits && !m->processes.data[*i].watched)
-			return false;
-	return true;
+	return !is_about_waits(hypothesis) || !d->own->samples.sampler;
 }
 
 static bool has_probes(const struct diagnosis *d, const struct live_experiment *x)
@@ -160,7 +148,7 @@ static bool has_probes(const struct diagnosis *d, const struct live_experiment *
 	if (x->by_samples || is_misleading(d, x))
 		return false;
 	if (!needs_probes(d, x->hypothesis) ||
-	    (is_about_waits(x->hypothesis) && !are_waits_probed(d)))
+	    (is_about_waits(x->hypothesis) && d->own->waits.ignored.len))
 		return false;
 	return x->focus.part[CODE] == CODE || probes_measure(&d->own->probes, x->focus.part[CODE]);
 }

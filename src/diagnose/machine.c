@@ -135,6 +135,11 @@ uint32_t machine_process_of(const struct machine *m, int pid)
 	return i == forgotten ? UINT32_MAX : i;
 }
 
+bool machine_lives(const struct machine *m)
+{
+	return m->young.len || m->live_processes.len > (m->brief != UINT32_MAX);
+}
+
 uint32_t machine_brief(struct machine *m)
 {
 	struct machine_process p = {.name = ""};

@@ -141,6 +141,8 @@ bool machine_is_young(const struct machine *m, int pid);
 bool machine_end_young(struct machine *m, int pid, struct target **t);
 /* Takes out a young process that has lived for `seconds`; false if there is none. */
 bool machine_take_grown(struct machine *m, double seconds, struct young_process *out);
+/* Whether any process is left, young ones included. */
+bool machine_lives(const struct machine *m);
 /* The process that represents the short-lived ones. */
 uint32_t machine_brief(struct machine *m);
 /* The thread, or the pool of its process if it is not tracked. */

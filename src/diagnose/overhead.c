@@ -18,13 +18,15 @@ static double own_cpu_time(void)
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* While threads of the program are ready to run, they may be waiting for Sonde. */
-static double contention_since(struct overhead *o, double own, double ready)
+/* While threads of the program are ready to run, they may be waiting for Sonde, or for each other:
+ * that is divided by how much of the CPUs both have. */
+static double contention_since(struct overhead *o, double own, double run, double ready)
 {
-	double by = fmin(own - o->own, ready - o->ready);
+	double ours = own - o->own, whole = ours + run - o->sums.run;
+	double by = whole > 0 ? (ready - o->ready) * ours / whole : 0;
 	o->own = own;
 	o->ready = ready;
-	return by > 0 ? by : 0;
+	return fmin(fmax(by, 0), ours);
 }
 
 void overhead_step(struct overhead *o, const struct machine *m, const struct overhead_reading *r)
@@ -32,12 +34,12 @@ void overhead_step(struct overhead *o, const struct machine *m, const struct ove
 	const uint32_t n = ARRAY_SIZE(o->marks);
 	if (!o->marked || o->sums.time - o->marks[(o->marked - 1) % n].time >= mark_pause)
 		o->marks[o->marked++ % n] = o->sums;
+	o->sums.contention += contention_since(o, own_cpu_time(), m->cpu_all, m->ready_all);
 	o->sums.time = m->time;
 	o->sums.run = m->cpu_all;
 	o->sums.stops = r->stops;
 	o->sums.probes = r->probes;
 	o->sums.samples = sample_time * (double)r->samples;
-	o->sums.contention += contention_since(o, own_cpu_time(), m->ready_all);
 }
 
 /* The time that the program lost. */

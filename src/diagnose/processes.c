@@ -144,8 +144,7 @@ void processes_rest(struct diagnosis *d)
 
 /* ---- waits ---- */
 
-/* s for which probes measure the waits of a process, and at most, if experiments need them. */
-static const double watch_time = 1, longest_watch = 4;
+static const double watch_time = 1; /* s for which probes measure the waits of a process */
 
 /* With perf, samples show what threads wait for, and for how long. Probes add how often they wait,
  * and how many bytes they move; so they are in for a while only. */
@@ -183,18 +182,6 @@ static bool is_waiting_found(const struct diagnosis *d)
 	return false;
 }
 
-/* Whether an experiment is being made that samples cannot decide. */
-static bool are_probes_needed(const struct diagnosis *d)
-{
-	for (uint32_t i = 0; i < search_count(d->own->search); i++) {
-		const struct experiment *e = search_get(d->own->search, i);
-		if (e->hypothesis == SMALL_IO && e->state != EXPERIMENT_TRUE &&
-		    e->state != EXPERIMENT_FALSE)
-			return true;
-	}
-	return false;
-}
-
 void processes_watch(struct diagnosis *d)
 {
 	struct machine *m = &d->own->machine;
@@ -204,9 +191,7 @@ void processes_watch(struct diagnosis *d)
 		struct machine_process *p = &m->processes.data[process];
 		if (found && p->watch_ends <= 0 && p->waits)
 			watch(d, process);
-		else if (p->watched && p->target && m->time >= p->watch_ends &&
-			 (m->time >= p->watch_ends + longest_watch - watch_time ||
-			  !are_probes_needed(d)))
+		else if (p->watched && p->target && m->time >= p->watch_ends)
 			end_watch(d, p);
 	}
 }

@@ -81,7 +81,7 @@ static bool is_over(struct session *session)
 	struct diagnosis *d = session->own;
 	if (d->own->settled >= 0 && now_seconds() - d->own->settled >= settled_enough)
 		d->session.ended = "exhausted";
-	return !d->own->machine.live_processes.len || d->session.ended;
+	return !machine_lives(&d->own->machine) || d->session.ended;
 }
 
 /* Counts the trips of loops that take much of the time and are entered often. */

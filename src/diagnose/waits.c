@@ -333,8 +333,9 @@ uint32_t waits_on_variable(struct waits *w, uint32_t process, enum object_kind k
 		       : LEDGER_NONE;
 }
 
-/* Whether the call moves bytes, and fewer than RT_SMALL are asked for. */
-static bool asks_for_little(const struct call_made *call)
+/* Whether the call moves bytes, and fewer than RT_SMALL are asked for. Of a flush only probes show
+ * how much it writes: until they do, it is taken for a small one. */
+static bool seems_small(const struct call_made *call, bool may_be_probed)
 {
 	switch (call->number) {
 	case SYS_read:
@@ -343,6 +344,8 @@ static bool asks_for_little(const struct call_made *call)
 	case SYS_pwrite64:
 	case SYS_sendto:
 	case SYS_recvfrom: return call->arguments[2] < RT_SMALL;
+	case SYS_fsync:
+	case SYS_fdatasync: return may_be_probed;
 	default: return false;
 	}
 }
@@ -350,11 +353,9 @@ static bool asks_for_little(const struct call_made *call)
 double waits_small(const struct waits *w, uint32_t object, const struct call_made *call)
 {
 	const struct wait_object *o = &w->objects.data[object];
-	if (w->machine->processes.data[o->process].watched)
-		return 0;
 	if (o->seconds > 0)
 		return o->small_seconds / o->seconds;
-	return call && asks_for_little(call) ? 1 : 0;
+	return call && seems_small(call, !w->machine->processes.data[o->process].unprobed);
 }
 
 static uint32_t find_object(struct waits *w, uint32_t process, const struct wait_value *v)

@@ -98,8 +98,8 @@ uint32_t waits_in_function(struct waits *w, uint32_t process, enum object_kind k
 uint32_t waits_on_variable(struct waits *w, uint32_t process, enum object_kind kind,
 			   uint64_t address);
 /* Returns the share of the time that threads wait for the object, in this call, in operations that
- * move few bytes: as probes have measured it; otherwise as the call asks for. 0 if probes measure
- * it now, or if nothing is known. `call` may be NULL. */
+ * move few bytes: as probes have measured it; otherwise as the call asks for. `call` may be NULL.
+ */
 double waits_small(const struct waits *w, uint32_t object, const struct call_made *call);
 /* Notes that an object is of this kind, as the stack of a thread that waits for it shows. */
 void waits_learn(struct waits *w, uint32_t object, enum object_kind kind);

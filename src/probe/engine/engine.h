@@ -106,8 +106,9 @@ const struct probe_overheads *engine_probe_overheads(struct engine *g);
 /* Visits the stacks that were walked at the stops since the last call, once per thread: samples
  * without extra overhead. */
 void engine_walks(struct engine *g, walk_visitor visit, void *ctx);
-/* Stops the process once to walk the stacks of all its threads, for engine_walks(). Threads that were
- * born since the last commit are measured from now on (engine_on_demand()); nothing else changes. */
+/* Stops the process once to walk the stacks of all its threads, for engine_walks(). Threads that
+ * were born since the last commit are measured from now on (engine_on_demand()); nothing else
+ * changes. */
 int target_look(struct target *t, struct err *e);
 /* Converts a run-time pc in our code memory to that of the original instruction executed there;
  * inside a probe, to that of the nearest instruction before it. Any other pc stays as it is. False

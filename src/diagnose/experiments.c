@@ -234,7 +234,7 @@ static void read_one(void *ctx, uint32_t experiment, struct reading *out)
 
 static double overhead(void *ctx)
 {
-	return overhead_now(&((struct diagnosis *)ctx)->own->overhead);
+	return overhead_of_probing(&((struct diagnosis *)ctx)->own->overhead);
 }
 
 const struct program_ops diagnose_ops = {

@@ -609,6 +609,8 @@ static void decay_samples(struct machine *m, double dt)
 	double kept = dt < 1 ? 1 - dt : 0;
 	each_thread (t, m) {
 		t->ran = t->ran * kept + t->cpu;
+		t->was_ready = t->was_ready * kept + t->ready;
+		t->in_calls *= kept;
 		t->seen *= kept;
 		t->slept_joining *= kept;
 		for (uint32_t i = 0; i < ARRAY_SIZE(t->slept); i++)
@@ -672,8 +674,12 @@ double machine_stretch(const struct machine_thread *t)
 
 double machine_wait_stretch(const struct machine_thread *t)
 {
-	double stretch = t->waited > 0 ? (t->waited + t->woken * t->ready) / t->waited : 1;
-	return stretch < most_stretch ? stretch : most_stretch;
+	return t->in_calls > 0 ? 1 + t->woken * t->was_ready / t->in_calls : 1;
+}
+
+void machine_seen_in_call(struct machine *m, uint32_t thread, double seconds)
+{
+	m->threads.data[thread].in_calls += seconds;
 }
 
 double machine_seen(struct machine *m, uint32_t thread, int tid, double seconds)

@@ -32,12 +32,14 @@ struct machine_thread {
 	double joined;   /* of `waited`: for a thread or process to end */
 	double idled[3]; /* of `waited`: by enum idleness of the object */
 	/* s in the last whole period, and in the current one: */
-	double passed[2];      /* elapsed time */
-	double rested[2];      /* waiting for work, or for a thread or process to end */
-	double unneeded[2];    /* of `rested`: with nothing to do, whichever process has work */
-	double cpu_all;        /* s of CPU time in all */
-	double born;           /* s: when it was first seen */
-	double idle;           /* s for which it did not count, less those for which it did */
+	double passed[2];   /* elapsed time */
+	double rested[2];   /* waiting for work, or for a thread or process to end */
+	double unneeded[2]; /* of `rested`: with nothing to do, whichever process has work */
+	double cpu_all;     /* s of CPU time in all */
+	double born;        /* s: when it was first seen */
+	double idle;        /* s for which it did not count, less those for which it did */
+	/* s in the last second or so: ready to run; in calls that may block, in samples. */
+	double was_ready, in_calls;
 	uint64_t waits, turns; /* how often it has waited, and had a CPU, when that was last read */
 	double woken;          /* the share of its ready time in which a wait had just ended */
 	double ran, seen;      /* s of CPU time in the last second or so: in all; in samples */
@@ -156,8 +158,10 @@ void machine_end_step(struct machine *m);
 /* Returns how many seconds outside of waits a second of a thread's CPU time represents, in the last
  * step: more than one if other threads or virtual machines had the CPUs. */
 double machine_stretch(const struct machine_thread *t);
-/* The same for a second in which it waited: until it runs again, it is still in the wait. */
+/* The same for a second in which a sample has shown it in a call that may block: after a wait, it
+ * is still in the call until it gets a CPU. machine_seen_in_call() notes such samples. */
 double machine_wait_stretch(const struct machine_thread *t);
+void machine_seen_in_call(struct machine *m, uint32_t thread, double seconds);
 /* Notes that a thread waits, as a sample shows that represents `seconds`. `row` is the kind of
  * object that it waits for. For processes whose waits are not measured by probes. */
 struct object_kind_row;

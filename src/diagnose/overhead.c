@@ -5,6 +5,7 @@
 
 #include "base/vec.h"
 #include "diagnose/machine.h"
+#include "process/threads.h"
 
 /* s that the program loses with each sample: the interrupt, and copying its registers and stack. */
 static const double sample_time = 4e-6;
@@ -18,14 +19,16 @@ static double own_cpu_time(void)
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* While threads of the program are ready to run, they may be waiting for Sonde, or for each other:
- * that is divided by how much of the CPUs both have. */
-static double contention_since(struct overhead *o, double own, double run, double ready)
+/* While threads of the program are ready to run, they may be waiting for Sonde, for each other, or
+ * for other programs: that is divided by how much CPU time they have. */
+static double contention_since(struct overhead *o, double own, double ready)
 {
-	double ours = own - o->own, whole = ours + run - o->sums.run;
+	double busy = 1e-9 * (double)cpus_busy_ns();
+	double ours = own - o->own, whole = fmax(busy - o->busy, ours);
 	double by = whole > 0 ? (ready - o->ready) * ours / whole : 0;
 	o->own = own;
 	o->ready = ready;
+	o->busy = busy;
 	return fmin(fmax(by, 0), ours);
 }
 
@@ -34,7 +37,7 @@ void overhead_step(struct overhead *o, const struct machine *m, const struct ove
 	const uint32_t n = ARRAY_SIZE(o->marks);
 	if (!o->marked || o->sums.time - o->marks[(o->marked - 1) % n].time >= mark_pause)
 		o->marks[o->marked++ % n] = o->sums;
-	o->sums.contention += contention_since(o, own_cpu_time(), m->cpu_all, m->ready_all);
+	o->sums.contention += contention_since(o, own_cpu_time(), m->ready_all);
 	o->sums.time = m->time;
 	o->sums.run = m->cpu_all;
 	o->sums.stops = r->stops;
@@ -58,13 +61,25 @@ static double share(double lost, double seconds, double around)
 	return alone > 0 ? (lost + around) / alone : 0;
 }
 
-double overhead_now(const struct overhead *o)
+/* The oldest mark; all zero if there is none. */
+static struct overhead_sums a_second_ago(const struct overhead *o)
 {
 	const uint32_t n = ARRAY_SIZE(o->marks), have = o->marked < n ? o->marked : n;
-	if (!have)
-		return 0;
-	const struct overhead_sums *from = &o->marks[(o->marked - have) % n];
-	return share(lost_between(from, &o->sums), o->sums.time - from->time, 0);
+	return have ? o->marks[(o->marked - have) % n] : (struct overhead_sums){0};
+}
+
+double overhead_now(const struct overhead *o)
+{
+	struct overhead_sums from = a_second_ago(o);
+	return share(lost_between(&from, &o->sums), o->sums.time - from.time, 0);
+}
+
+double overhead_of_probing(const struct overhead *o)
+{
+	struct overhead_sums from = a_second_ago(o), to = o->sums;
+	to.samples = from.samples;
+	to.contention = from.contention;
+	return share(lost_between(&from, &to), to.time - from.time, 0);
 }
 
 double overhead_whole(const struct overhead *o, double seconds, double around)

@@ -24,7 +24,8 @@ struct overhead_sums {
 struct overhead {
 	struct overhead_sums sums, marks[32];
 	uint32_t marked;
-	double own, ready; /* s of CPU time of Sonde, and ready time of the program, so far */
+	/* s so far: CPU time of Sonde, ready time of the program, CPU time of all programs. */
+	double own, ready, busy;
 };
 
 /* What was measured so far. */
@@ -35,7 +36,9 @@ struct overhead_reading {
 /* Call it after each step of the machine. */
 void overhead_step(struct overhead *o, const struct machine *m, const struct overhead_reading *r);
 
-/* The overhead in the last second or so, as a share of the time alone. */
+/* The overhead in the last second or so, as a share of the time alone; and the part of it that
+ * probes cause, with the stops for them. */
 double overhead_now(const struct overhead *o);
+double overhead_of_probing(const struct overhead *o);
 /* That of the whole run, which took `seconds`, with `around` s before and after it. */
 double overhead_whole(const struct overhead *o, double seconds, double around);

@@ -384,6 +384,9 @@ static void note_call(struct samples *s, uint32_t process, uint32_t thread,
 	uint32_t object = waits_in_call(s->waits, process, call);
 	if (object == LEDGER_NONE || class_of(s, object) != SAMPLE_IO)
 		return;
+	machine_seen_in_call(s->machine, thread, seconds);
+	const struct machine_thread *t = &s->machine->threads.data[thread];
+	seconds *= machine_stretch(t) + machine_wait_stretch(t) - 1;
 	s->waits->objects.data[object].sampled += seconds;
 	note_wait(s, process, thread, object, node, seconds, waits_small(s->waits, object, call));
 }
@@ -397,9 +400,9 @@ static void note_running(struct samples *s, uint32_t process, uint32_t thread,
 	give_to_search(s, thread, SAMPLE_CPU);
 	/* The thread may be in a system call; then the time in which it was ready for a CPU is part
 	 * of the call. */
-	seconds *= machine_stretch(&s->machine->threads.data[thread]);
 	if (!s->machine->sampled)
-		note_ignored(s, process, thread, x->walk, NULL, x->node, seconds);
+		note_ignored(s, process, thread, x->walk, NULL, x->node,
+			     seconds * machine_stretch(&s->machine->threads.data[thread]));
 	else if (x->in_kernel)
 		note_call(s, process, thread, x->in_kernel, x->node, seconds);
 }
@@ -432,6 +435,8 @@ static void note_stack(struct samples *s, const struct seen_stack *x)
 		note_place(s, thread, x->node, x->call ? object : LEDGER_NONE);
 	if (object != LEDGER_NONE && !x->call)
 		s->seconds[SAMPLE_CPU] += seconds;
+	if (object != LEDGER_NONE && x->call)
+		machine_seen_in_call(s->machine, thread, seconds);
 	if (object != LEDGER_NONE && !are_waits_probed(s, process))
 		note_unprobed(s, thread, object, x->call, seconds);
 	if (object != LEDGER_NONE)

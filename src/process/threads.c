@@ -176,6 +176,19 @@ uint64_t cpus_stolen_ns(void)
 	return ticks * (1000000000 / (uint64_t)sysconf(_SC_CLK_TCK));
 }
 
+/* All but the fourth and fifth number, in which CPUs are idle, and the eighth. */
+uint64_t cpus_busy_ns(void)
+{
+	char text[512];
+	unsigned long long user, nice, system, irq, softirq;
+	if (!read_small("/proc/stat", text, sizeof(text)) ||
+	    sscanf(text, "cpu %llu %llu %llu %*u %*u %llu %llu", &user, &nice, &system, &irq,
+		   &softirq) != 5)
+		return 0;
+	return (user + nice + system + irq + softirq) *
+	       (1000000000 / (uint64_t)sysconf(_SC_CLK_TCK));
+}
+
 /* Field 47. Counting starts after field 2, a name that may contain anything. */
 uint64_t process_heap(int pid)
 {

@@ -67,6 +67,8 @@ bool thread_ran(int pid, int tid, uint64_t *cpu_ns, uint64_t *ready_ns);
 /* Stolen time of all CPUs together: how long they wanted to run while the host of this virtual
  * machine ran others. The times above do not include it. */
 uint64_t cpus_stolen_ns(void);
+/* The time that all CPUs of the machine have been busy for somebody, in ns. */
+uint64_t cpus_busy_ns(void);
 
 /* Where the heap (brk) of the process begins; 0 if that is unknown. */
 uint64_t process_heap(int pid);

@@ -193,21 +193,19 @@ void watched_name_process(struct watched *w, int pid)
 		watched_name(w, pid, pid, name);
 }
 
-bool watched_exit(struct watched *w, int tid)
+void watched_exit(struct watched *w, int tid)
 {
 	uint32_t i = index_of(&w->thread_at, tid);
 	if (i == GONE)
-		return false;
+		return;
 	int pid = w->threads.data[i]->pid;
 	free_thread(w->threads.data[i]);
 	w->threads.data[i] = NULL;
 	vec_push(&w->free_threads, i);
 	hashmap_put(&w->thread_at, (uint64_t)tid, GONE);
 	w->live--;
-	if (--watched_process(w, pid)->live > 0)
-		return false;
-	drop_process(w, pid);
-	return true;
+	if (--watched_process(w, pid)->live == 0)
+		drop_process(w, pid);
 }
 
 static const char *name_of_thread(struct watched *w, struct watched_thread *t, uint32_t process)

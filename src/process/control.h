@@ -120,9 +120,9 @@ void control_interrupt(struct control *c, int tid);
  * of the thread, is reported later. */
 bool control_await_stop(struct control *c, int tid, uint64_t ns);
 
-/* How long processes have been stopped by control_stop() so far, all together: from when their
- * threads were asked to stop until they were resumed or detached. */
-uint64_t control_stopped_ns(const struct control *c);
+/* How long the process, or one that shares its memory, has been stopped by control_stop() so far:
+ * from when its threads were asked to stop until they were resumed. */
+uint64_t control_stopped_ns(struct control *c, int pid);
 /* Stops every thread of the process and of processes that share its memory. One control_resume()
  * resumes them, no matter how often they were stopped. Fails if the process has ended, or if one of
  * its threads cannot be seized; in the latter case it runs on. Threads and processes that were

@@ -57,8 +57,8 @@ static bool all_halted(struct control *c, uint32_t memory, bool look, bool patie
 }
 
 /* A thread that was creating another one when it was seized has created it untraced, and later ones
- * are not traced if births are ignored. After all known threads have stopped, /proc shows every
- * such thread. Seizes them; sets *all if there are none. */
+ * are not traced if births are ignored. After all known threads have stopped, /proc shows every such
+ * thread. Seizes them; sets *all if there are none. */
 static int seize_missed_threads(struct control *c, struct control_process *p, bool *all,
 				struct err *e)
 {
@@ -81,21 +81,10 @@ static void set_stopped(struct control *c, uint32_t memory, bool stopped)
 	}
 }
 
-void control_note_running(struct control *c, uint32_t memory)
+uint64_t control_stopped_ns(struct control *c, int pid)
 {
-	uint64_t now = now_ns(), longest = 0;
-	vec_each (p, &c->processes) {
-		if (p->memory != memory || !p->stop_began)
-			continue;
-		longest = now - p->stop_began > longest ? now - p->stop_began : longest;
-		p->stop_began = 0;
-	}
-	c->stopped_ns += longest;
-}
-
-uint64_t control_stopped_ns(const struct control *c)
-{
-	return c->stopped_ns;
+	const struct control_process *p = control_find_process(c, pid);
+	return p ? p->stopped_ns : 0;
 }
 
 int control_stop(struct control *c, int pid, struct err *e)
@@ -197,7 +186,12 @@ void control_resume(struct control *c, int pid)
 		if (can_go(c, *t, memory))
 			control_release(c, *t);
 	}
-	control_note_running(c, memory);
+	vec_each (q, &c->processes) {
+		if (q->memory != memory || !q->stop_began)
+			continue;
+		q->stopped_ns += now_ns() - q->stop_began;
+		q->stop_began = 0;
+	}
 }
 
 /* Whether the thread is halted again. That may be without a stop: as the first thread it may have

@@ -181,7 +181,7 @@ static void prepare_traps(struct batch *b)
 
 static void introduce_threads(struct batch *b)
 {
-	stop_introduce(&b->stop);
+	areas_introduce(b->target);
 }
 
 static void adopt(struct batch *b)
@@ -237,13 +237,14 @@ static void begin_activations(struct batch *b)
 {
 	struct target *t = b->target;
 	vec_each (w, &b->stop.walks) {
-		if (!w->known || w->unsettled || w->interrupted || w->newborn)
+		if (!w->known || w->unsettled || w->interrupted)
 			continue;
 		end_activations(t, w->tid);
 		waits_make_room(t, w->tid);
 		b->result->adopted += adopt_measured(t, w);
 	}
-	adopt_newborn(&b->stop);
+	vec_each (s, &t->code->subjects)
+		s->fresh = false;
 	/* The walks that the runtime has cached depend on the lists. */
 	__atomic_add_fetch(&target_header(t)->epoch, 1, __ATOMIC_RELEASE);
 }

@@ -57,8 +57,8 @@ static bool all_halted(struct control *c, uint32_t memory, bool look, bool patie
 }
 
 /* A thread that was creating another one when it was seized has created it untraced, and later ones
- * are not traced if births are ignored. After all known threads have stopped, /proc shows every such
- * thread. Seizes them; sets *all if there are none. */
+ * are not traced if births are ignored. After all known threads have stopped, /proc shows every
+ * such thread. Seizes them; sets *all if there are none. */
 static int seize_missed_threads(struct control *c, struct control_process *p, bool *all,
 				struct err *e)
 {

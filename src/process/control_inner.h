@@ -8,12 +8,10 @@ struct control_process {
 	int pid;
 	uint32_t memory; /* processes with the same number share their memory */
 	bool stopped;
-	bool leaving;        /* its threads are detached when they stop */
-	bool complete;       /* all its threads are known and traced, and so will be new ones */
-	uint64_t stop_began; /* ns: when it was last asked to stop */
-	uint64_t stopped_ns; /* in all earlier stops */
-	int parent;          /* pid */
-	bool shared;         /* it was created to run in the memory of its parent (vfork) */
+	bool leaving;  /* its threads are detached when they stop */
+	bool complete; /* all its threads are known and traced */
+	int parent;    /* pid */
+	bool shared;   /* it was created to run in the memory of its parent (vfork) */
 };
 
 struct control {
@@ -21,14 +19,13 @@ struct control {
 	struct tid_index by_tid; /* places in `threads` */
 	VEC(struct control_process) processes;
 	VEC(struct control_event) events;
-	uint32_t reported;         /* how many of the events control_next() has returned */
-	uint32_t memories;         /* the last number that a memory was given */
-	enum tracee_extent extent; /* for control_attach() */
-	uint32_t turn;             /* number of the present or last control_drain() */
-	bool expecting;            /* control_expect_end() was called */
-	bool more;    /* control_drain() has left events for which no SIGCHLD may follow */
-	bool left;    /* control_leave_all() was called */
-	int child_fd; /* signalfd for SIGCHLD */
+	uint32_t reported; /* how many of the events control_next() has returned */
+	uint32_t memories; /* the last number that a memory was given */
+	uint32_t turn;     /* number of the present or last control_drain() */
+	bool expecting;    /* control_expect_end() was called */
+	bool more;         /* control_drain() has left events for which no SIGCHLD may follow */
+	bool left;         /* control_leave_all() was called */
+	int child_fd;      /* signalfd for SIGCHLD */
 	signal_watcher watcher;
 	fork_watcher fork_watcher;
 	end_watcher end_watcher;
@@ -55,7 +52,7 @@ void control_remove(struct control *c, struct control_thread *t);
 int control_seize_thread(struct control *c, int pid, int tid, enum tracee_extent extent,
 			 struct err *e);
 /* Seizes the threads of a process that are not traced yet, in one pass. Returns how many those
- * were. With the extent of control_attach(), fails if a live thread cannot be seized. */
+ * were. With TRACEE_ENDS, fails if a live thread cannot be seized. */
 int control_seize_threads(struct control *c, int pid, enum tracee_extent extent, struct err *e);
 /* Whether the thread will be detached when it stops, alone or with its process. */
 bool control_is_leaving(struct control *c, const struct control_thread *t);

@@ -56,35 +56,24 @@ static bool all_halted(struct control *c, uint32_t memory, bool look, bool patie
 	return halted;
 }
 
-/* A thread that was creating another one when it was seized has created it untraced, and later ones
- * are not traced if births are ignored. After all known threads have stopped, /proc shows every
- * such thread. Seizes them; sets *all if there are none. */
+/* A thread that was creating another one when it was seized has created it untraced. After all
+ * known threads have stopped, /proc shows every such thread. Seizes them; sets *all if there are
+ * none. */
 static int seize_missed_threads(struct control *c, struct control_process *p, bool *all,
 				struct err *e)
 {
-	int found = p->complete ? 0 : control_seize_threads(c, p->pid, c->extent, e);
+	int found = p->complete ? 0 : control_seize_threads(c, p->pid, TRACEE_ENDS, e);
 	*all = !found;
 	if (*all)
-		p->complete = c->extent == TRACEE_ENDS;
+		p->complete = true;
 	return found < 0 ? found : 0;
 }
 
 static void set_stopped(struct control *c, uint32_t memory, bool stopped)
 {
-	uint64_t now = now_ns();
-	vec_each (p, &c->processes) {
-		if (p->memory != memory)
-			continue;
-		if (stopped && !p->stopped)
-			p->stop_began = now;
-		p->stopped = stopped;
-	}
-}
-
-uint64_t control_stopped_ns(struct control *c, int pid)
-{
-	const struct control_process *p = control_find_process(c, pid);
-	return p ? p->stopped_ns : 0;
+	vec_each (p, &c->processes)
+		if (p->memory == memory)
+			p->stopped = stopped;
 }
 
 int control_stop(struct control *c, int pid, struct err *e)
@@ -185,12 +174,6 @@ void control_resume(struct control *c, int pid)
 			(*t)->in_kernel = false; /* it will be resumed when it stops */
 		if (can_go(c, *t, memory))
 			control_release(c, *t);
-	}
-	vec_each (q, &c->processes) {
-		if (q->memory != memory || !q->stop_began)
-			continue;
-		q->stopped_ns += now_ns() - q->stop_began;
-		q->stop_began = 0;
 	}
 }
 

@@ -52,7 +52,8 @@ static void note_settled(struct diagnosis *d, double now)
 	facts_number(&d->profile, "settled", d->settled ? now - d->own->settled : 0, 1);
 }
 
-/* Writes the history shortly before the profile is saved, if there is anything new. */
+/* Writes the history shortly before the profile is saved, if there is anything new. The profile may
+ * be saved after any turn, not only after a step. */
 static void save_history(struct diagnosis *d)
 {
 	uint32_t now = search_count(d->own->search) + d->found + d->refuted;
@@ -273,6 +274,7 @@ static void work(struct session *session)
 		trips_check(&d->own->trips, now);
 		commit_changes(d);
 	}
+	save_history(d);
 	if (now < d->own->next_step)
 		return;
 	d->own->next_step = now + step_time;
@@ -284,7 +286,6 @@ static void work(struct session *session)
 	commit_changes(d);
 	count_experiments(d);
 	note_settled(d, now);
-	save_history(d);
 }
 
 static int wait_for_events(struct session *session, int timeout_ms, struct err *e)

@@ -64,6 +64,12 @@ static void on_sample(void *ctx, const struct sample *sample)
 		s->tick(s->tick_ctx);
 }
 
+static void report(const struct sink *s, enum process_happening what, int pid)
+{
+	if (s->process)
+		s->process(s->ctx, what, pid);
+}
+
 static void on_map(void *ctx, const struct mapping_event *m)
 {
 	struct sink *s = ctx;
@@ -77,6 +83,7 @@ static void on_map(void *ctx, const struct mapping_event *m)
 		.path = m->path,
 	};
 	space_map(watched_process(&s->stacks.watched, m->pid)->space, &mapping);
+	report(s, PROCESS_MAPPED, m->pid);
 }
 
 static void on_name(void *ctx, int pid, int tid, const char *name)
@@ -90,12 +97,15 @@ static void on_exec(void *ctx, int pid)
 	debug(LOG_RECORD, 1, "process %d executes a program", pid);
 	unfinished_give_up(&s->unfinished);
 	watched_exec(&s->stacks.watched, pid);
+	report(s, PROCESS_EXECUTED, pid);
 }
 
 static void on_fork(void *ctx, int parent, int pid)
 {
+	struct sink *s = ctx;
 	debug(LOG_RECORD, 1, "process %d starts process %d", parent, pid);
-	watched_fork(&((struct sink *)ctx)->stacks.watched, parent, pid);
+	watched_fork(&s->stacks.watched, parent, pid);
+	report(s, PROCESS_FORKED, pid);
 }
 
 static void on_thread(void *ctx, int pid, int tid)
@@ -109,7 +119,8 @@ static void on_end(void *ctx, int pid, int tid)
 	struct sink *s = ctx;
 	debug(LOG_RECORD, 2, "thread %d of process %d ended", tid, pid);
 	unfinished_give_up(&s->unfinished);
-	watched_exit(&s->stacks.watched, tid);
+	if (watched_exit(&s->stacks.watched, tid))
+		report(s, PROCESS_ENDED, pid);
 }
 
 static void on_lost(void *ctx, uint64_t samples)

@@ -4,6 +4,8 @@
 #include "callpath/stacks.h"
 #include "callpath/unfinished.h"
 
+enum process_happening { PROCESS_FORKED, PROCESS_EXECUTED, PROCESS_MAPPED, PROCESS_ENDED };
+
 struct sink {
 	struct stacks stacks;
 	struct path_finisher finisher;
@@ -15,6 +17,8 @@ struct sink {
 	 * its call stack, or NULL. */
 	void (*before)(void *ctx, struct sample *sample);
 	void (*placed)(void *ctx, const struct sample *sample, const struct walk *w, uint32_t node);
+	/* Called when something has happened to a process; may be NULL. */
+	void (*process)(void *ctx, enum process_happening what, int pid);
 	void *ctx;
 	/* Called after each sample; may be NULL. The sampler may deliver thousands before it
 	 * returns. */

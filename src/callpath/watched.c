@@ -193,19 +193,21 @@ void watched_name_process(struct watched *w, int pid)
 		watched_name(w, pid, pid, name);
 }
 
-void watched_exit(struct watched *w, int tid)
+bool watched_exit(struct watched *w, int tid)
 {
 	uint32_t i = index_of(&w->thread_at, tid);
 	if (i == GONE)
-		return;
+		return false;
 	int pid = w->threads.data[i]->pid;
 	free_thread(w->threads.data[i]);
 	w->threads.data[i] = NULL;
 	vec_push(&w->free_threads, i);
 	hashmap_put(&w->thread_at, (uint64_t)tid, GONE);
 	w->live--;
-	if (--watched_process(w, pid)->live == 0)
-		drop_process(w, pid);
+	if (--watched_process(w, pid)->live > 0)
+		return false;
+	drop_process(w, pid);
+	return true;
 }
 
 static const char *name_of_thread(struct watched *w, struct watched_thread *t, uint32_t process)

@@ -62,7 +62,8 @@ void watched_exec(struct watched *w, int pid);
 void watched_name(struct watched *w, int pid, int tid, const char *name);
 /* Reads the current name of a process. */
 void watched_name_process(struct watched *w, int pid);
-void watched_exit(struct watched *w, int tid);
+/* Returns true if it was the last thread of its process. */
+bool watched_exit(struct watched *w, int tid);
 
 /* Whether none of the processes exists any more, even if their ends were not reported. */
 bool watched_is_over(const struct watched *w);

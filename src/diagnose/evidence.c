@@ -173,14 +173,14 @@ static void write_run(struct evidence_writer *g)
 	const struct diagnose_private *own = g->d->own;
 	struct machine_span s = machine_span(&own->machine, MACHINE);
 	struct evidence_run *run = &g->e->run;
-	*run = (struct evidence_run){.seconds = g->d->session.seconds > 0 ? g->d->session.seconds
-									  : 1e-9,
-				     .time = s.time,
-				     .cpu = s.cpu,
-				     .threads = s.threads,
-				     .ran = own->machine.cpu_all,
-				     .ready = own->machine.ready_all,
-				     .calls_sampled = own->waits.ignored.len};
+	*run = (struct evidence_run){
+		.seconds = g->d->session.seconds > 0 ? g->d->session.seconds : 1e-9,
+		.time = s.time,
+		.cpu = s.cpu,
+		.threads = s.threads,
+		.ran = own->machine.cpu_all,
+		.ready = own->machine.ready_all,
+		.calls_sampled = own->samples.sampler || own->waits.ignored.len};
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	run->cpus = cpus > 0 ? (uint32_t)cpus : 1;
 	for (int i = 0; i < SAMPLE_CLASSES; i++)
@@ -189,28 +189,17 @@ static void write_run(struct evidence_writer *g)
 		run->ignored += search_ignored(own->search, h);
 }
 
-/* All threads of short-lived processes are one thread here. */
 static void write_threads(struct evidence_writer *g)
 {
 	const struct machine *m = &g->d->own->machine;
-	uint32_t brief = PROFILE_NONE;
-	for (uint32_t i = 0; i < m->threads.len; i++) {
-		const struct machine_thread *t = &m->threads.data[i];
-		bool is_brief = t->part == m->brief;
-		if (is_brief && brief != PROFILE_NONE) {
-			g->e->threads.data[brief].cpu += t->cpu_all;
-			g->thread[i] = brief;
-			continue;
-		}
-		g->thread[i] = g->e->threads.len;
-		brief = is_brief ? g->thread[i] : brief;
+	vec_each (t, &m->threads) {
+		g->thread[t - m->threads.data] = g->e->threads.len;
 		vec_push(&g->e->threads,
-			 (struct evidence_thread){
-				 .resource = rows_of(g->rows, t->part),
-				 .tid = is_brief ? 0 : t->tid,
-				 .name = is_brief ? "" : arena_strdup(g->arena, t->name),
-				 .cpu = t->cpu_all,
-				 .idle = t->idle});
+			 (struct evidence_thread){.resource = rows_of(g->rows, t->part),
+						  .tid = t->tid,
+						  .name = arena_strdup(g->arena, t->name),
+						  .cpu = t->cpu_all,
+						  .idle = t->idle});
 	}
 }
 

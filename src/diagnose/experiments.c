@@ -131,12 +131,24 @@ static bool is_misleading(const struct diagnosis *d, const struct live_experimen
 	       !d->own->probes.cpu_clock && d->own->machine.crowded;
 }
 
+static bool is_about_waits(uint32_t hypothesis)
+{
+	return measures[hypotheses[hypothesis].measure].hierarchy != HIERARCHIES;
+}
+
+/* Samples decide about waits, if there are any: they show each wait for what it is, and probes in
+ * code that waits often would take long. */
+static bool needs_probes(const struct diagnosis *d, uint32_t hypothesis)
+{
+	return !is_about_waits(hypothesis) || !d->own->samples.sampler;
+}
+
 static bool has_probes(const struct diagnosis *d, const struct live_experiment *x)
 {
 	if (x->by_samples || is_misleading(d, x))
 		return false;
-	if (measures[hypotheses[x->hypothesis].measure].hierarchy != HIERARCHIES &&
-	    d->own->waits.ignored.len)
+	if (!needs_probes(d, x->hypothesis) ||
+	    (is_about_waits(x->hypothesis) && d->own->waits.ignored.len))
 		return false;
 	return x->focus.part[CODE] == CODE || probes_measure(&d->own->probes, x->focus.part[CODE]);
 }
@@ -163,7 +175,8 @@ static void begin(void *ctx, uint32_t experiment, enum hypothesis_id h, const st
 	x->active = x->new = true;
 	x->by_samples = by_samples;
 	x->focus = *f;
-	if (f->part[CODE] != CODE && !by_samples)
+	x->probed = f->part[CODE] != CODE && !by_samples && needs_probes(d, h);
+	if (x->probed)
 		probes_want(&d->own->probes, f->part[CODE]);
 	vec_push(&d->own->beginning, experiment);
 }
@@ -175,7 +188,7 @@ static void end(void *ctx, uint32_t experiment)
 	if (!x->active)
 		return;
 	x->active = false;
-	if (x->focus.part[CODE] != CODE && !x->by_samples)
+	if (x->probed)
 		probes_drop(&d->own->probes, x->focus.part[CODE]);
 }
 
@@ -221,7 +234,7 @@ static void read_one(void *ctx, uint32_t experiment, struct reading *out)
 
 static double overhead(void *ctx)
 {
-	return probes_overhead(&((struct diagnosis *)ctx)->own->probes);
+	return overhead_of_probing(&((struct diagnosis *)ctx)->own->overhead);
 }
 
 const struct program_ops diagnose_ops = {

@@ -1,6 +1,7 @@
 /* Data and functions that the files of this folder share.
  *
- *	session.c      a diagnosis from beginning to end, and the events of the program
+ *	session.c      a diagnosis from beginning to end
+ *	processes.c    processes come and go, and some of them are probed
  *	step.c         one step, twenty times per second: reads all that is measured
  *	experiments.c  the operations that the search calls: parts, values, overhead
  *	code.c         functions and loops, the call graph
@@ -16,16 +17,19 @@
  *	samples.c      call stacks
  *	ledger.c       sums of all that was measured
  *	imbalance.c    threads and processes that do more than others
+ *	overhead.c     how much longer the program takes than alone
  *	names.c        names of parts, by source lines
  *	rows.c         parts as rows of the profile
  *	history.c      writes the search into the profile
  *	evidence.c     writes what findings are made from (findings/findings.h) */
 #pragma once
 #include "diagnose/names.h"
+#include "diagnose/overhead.h"
 #include "diagnose/probes.h"
 #include "diagnose/samples.h"
 #include "diagnose/session.h"
 #include "diagnose/trips.h"
+#include "session/starting.h"
 
 struct thread_amount {
 	uint32_t thread;
@@ -38,6 +42,7 @@ struct live_experiment {
 	bool active;
 	bool new;        /* begins with the next commit */
 	bool by_samples; /* it is measured by samples on purpose */
+	bool probed;     /* it has asked for probes */
 	bool sampled;    /* probes were missing for a while, so samples are used for all of it */
 	struct focus focus;
 	double amount[2];                 /* by probes, by samples */
@@ -55,12 +60,16 @@ struct diagnose_private {
 	struct probes probes;
 	struct trips trips;
 	struct samples samples;
+	struct starting starting;
+	struct overhead overhead;
 	struct sink sink;
 	struct arena arena;
 	struct finding_names *names;      /* for diagnose_strongest(); NULL: not needed yet */
 	struct arena lines;               /* of diagnose_strongest() */
 	VEC(struct live_experiment) live; /* by experiment */
 	VEC(uint32_t) beginning;          /* experiments that begin with the next commit */
+	double created;                   /* s: when Sonde began to prepare */
+	double before;                    /* s that this took, until the program was let go */
 	double opened;    /* s: when the program was opened; times count from then */
 	double next_step; /* s */
 	double settled;   /* s: when the search settled; negative: it has not */
@@ -80,6 +89,26 @@ double begun_per_second(const struct diagnosis *d, const struct experiment *e);
 /* True if a ledger entry belongs to the focus, in the hierarchies that matter to the measure. */
 bool focus_has(const struct diagnosis *d, const struct focus *f, enum measure m,
 	       const struct ledger_entry *e);
+
+/* processes.c */
+extern const struct probing_ops process_events;
+/* Handles what the sampler has reported about processes. */
+void processes_handle_news(struct diagnosis *d);
+/* After each step: young processes grow up, and mapped code is noted. */
+void processes_step(struct diagnosis *d);
+/* Measures waits where waiting was found, for a while. */
+void processes_watch(struct diagnosis *d);
+/* Lets processes alone that have no probes. */
+void processes_rest(struct diagnosis *d);
+/* Makes the process a target, so that it can be probed; false if that is impossible. ctx is the
+ * struct diagnosis. */
+bool process_begin(void *ctx, uint32_t process);
+/* Adds a process that is not young. The target may be NULL. */
+void process_add(struct diagnosis *d, int pid, struct target *t);
+/* From now on, the code of a target and what it waits for are examined. */
+void process_examine(struct diagnosis *d, uint32_t process);
+/* The map from run-time addresses to code. */
+struct space *process_space(struct diagnosis *d, uint32_t process);
 
 /* imbalance.c */
 /* Returns how much more CPU time (s) the busiest member of a group has used since x->before than

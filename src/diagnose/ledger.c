@@ -50,6 +50,7 @@ void ledger_settle(struct ledger *l, const struct ledger_rate *rates)
 			     waited * rates[s->thread].waiting;
 		if (cpu > 0)
 			ledger_add(l, s->part, s->thread, LEDGER_NONE, AMOUNT_CPU, cpu);
-		s->amount[STEP_WALL] = s->amount[STEP_WAITED] = 0;
 	}
+	vec_clear(&l->steps);
+	hashmap_clear(&l->step_at);
 }

@@ -16,8 +16,9 @@ static const double idle_period = 0.6;     /* s: idleness is decided from one or
  * the work of other threads of its process, IDLE_ALWAYS for something else. */
 static const double idle_beside = 0.98, idle_always = 0.95;
 enum {
-	MAX_TRACKED = 256,    /* live threads */
-	MAX_SEEN = 100000,    /* tids in machine.seen */
+	MAX_TRACKED = 512,    /* live threads */
+	MAX_IDLE = 64,        /* of these, threads that samples have not shown running */
+	MAX_SEEN = 100000,    /* tids in machine.seen, and in machine.busy */
 	TRACKED_AT_ONCE = 16, /* threads that need no warm-up */
 };
 
@@ -27,9 +28,18 @@ void machine_init(struct machine *m, struct resources *r, struct ledger *l, stru
 			      .ledger = l,
 			      .arena = a,
 			      .at_once = TRACKED_AT_ONCE,
-			      .brief = RESOURCE_NONE};
+			      .brief = UINT32_MAX};
 	m->host = resources_child(r, MACHINE, 0);
 	m->stolen_ns = cpus_stolen_ns();
+}
+
+/* Hash maps do not forget keys: this value stands for none. */
+static const uint32_t forgotten = HASHMAP_NONE - 1;
+
+static uint32_t look_up(const struct hashmap *map, int id)
+{
+	uint32_t i = hashmap_get(map, (uint64_t)id);
+	return i == HASHMAP_NONE ? forgotten : i;
 }
 
 void machine_release(struct machine *m)
@@ -40,8 +50,12 @@ void machine_release(struct machine *m)
 	vec_free(&m->news);
 	vec_free(&m->live_threads);
 	vec_free(&m->live_processes);
+	vec_free(&m->young);
+	hashmap_release(&m->young_at);
+	hashmap_release(&m->process_at);
 	hashmap_release(&m->thread_at);
 	hashmap_release(&m->seen);
+	hashmap_release(&m->busy);
 }
 
 /* Runs the body with `t` pointing at each live thread, pools included; or with `p` at each live
@@ -73,9 +87,9 @@ static uint32_t add_thread(struct machine *m, uint32_t process, int tid, double 
 	if (tid) {
 		thread_name(p->pid, tid, t.name);
 		thread_ran(p->pid, tid, &t.cpu_ns, &t.ready_ns);
-		if (!p->warming_up)
-			t.part = new_part(m, p->part, (uint64_t)m->threads.len);
+		t.part = new_part(m, p->part, (uint64_t)m->threads.len);
 		hashmap_put(&m->thread_at, (uint64_t)tid, m->threads.len);
+		m->processes.data[process].newborn = true;
 	}
 	vec_push(&m->live_threads, m->threads.len);
 	vec_push(&m->threads, t);
@@ -93,65 +107,100 @@ static const char *program_of(struct machine *m, int pid, uint32_t *hash)
 	return arena_strdup(m->arena, name ? name + 1 : path);
 }
 
-/* All processes that warm up are one part of the search. */
-static uint32_t brief_part(struct machine *m)
+static uint32_t add_process(struct machine *m, struct machine_process *p, uint64_t key)
 {
-	if (m->brief == RESOURCE_NONE)
-		m->brief = new_part(m, m->host, UINT64_MAX);
-	return m->brief;
-}
-
-uint32_t machine_add_process(struct machine *m, struct target *t, bool warming_up)
-{
-	struct machine_process p = {
-		.target = t, .pid = target_pid(t), .born = m->time, .warming_up = warming_up};
 	uint32_t number = m->processes.len;
-	p.name = program_of(m, p.pid, &p.program);
-	p.part = warming_up ? brief_part(m) : new_part(m, m->host, number);
-	p.cpu_ns = process_cpu_ns(p.pid);
+	p->born = m->time;
+	p->part = new_part(m, m->host, key);
 	vec_push(&m->live_processes, number);
-	vec_push(&m->processes, p);
+	vec_push(&m->processes, *p);
 	uint32_t pool = add_thread(m, number, 0, m->time);
 	m->processes.data[number].pool = pool;
-	add_thread(m, number, p.pid, m->time);
 	return number;
 }
 
-void machine_end_warm_up(struct machine *m, uint32_t process)
+uint32_t machine_add_process(struct machine *m, int pid, struct target *t)
 {
-	struct machine_process *p = &m->processes.data[process];
-	if (!p->warming_up)
-		return;
-	p->warming_up = false;
-	p->part = new_part(m, m->host, process);
-	vec_each (i, &m->live_threads) {
-		struct machine_thread *t = &m->threads.data[*i];
-		if (t->process == process)
-			t->part = t->tid ? new_part(m, p->part, *i) : p->part;
+	struct machine_process p = {.target = t, .pid = pid, .cpu_ns = process_cpu_ns(pid)};
+	p.name = program_of(m, pid, &p.program);
+	uint32_t number = add_process(m, &p, m->processes.len);
+	hashmap_put(&m->process_at, (uint64_t)pid, number);
+	add_thread(m, number, pid, m->time);
+	return number;
+}
+
+uint32_t machine_process_of(const struct machine *m, int pid)
+{
+	uint32_t i = look_up(&m->process_at, pid);
+	return i == forgotten ? UINT32_MAX : i;
+}
+
+bool machine_lives(const struct machine *m)
+{
+	return m->young.len || m->live_processes.len > (m->brief != UINT32_MAX);
+}
+
+uint32_t machine_brief(struct machine *m)
+{
+	struct machine_process p = {.name = ""};
+	if (m->brief == UINT32_MAX)
+		m->brief = add_process(m, &p, UINT64_MAX);
+	return m->brief;
+}
+
+/* ---- young processes ---- */
+
+static struct young_process take_young(struct machine *m, uint32_t i)
+{
+	struct young_process taken = m->young.data[i], last = vec_pop(&m->young);
+	if (i < m->young.len) {
+		m->young.data[i] = last;
+		hashmap_put(&m->young_at, (uint64_t)last.pid, i);
 	}
+	hashmap_put(&m->young_at, (uint64_t)taken.pid, forgotten);
+	return taken;
 }
 
-uint32_t machine_process_of(const struct machine *m, const struct target *t)
+void machine_add_young(struct machine *m, int pid, struct target *t)
 {
-	for (uint32_t i = m->processes.len; i-- > 0;)
-		if (m->processes.data[i].target == t)
-			return i;
-	return UINT32_MAX;
+	uint32_t i = look_up(&m->young_at, pid);
+	if (i != forgotten)
+		take_young(m, i); /* its end was not reported */
+	hashmap_put(&m->young_at, (uint64_t)pid, m->young.len);
+	vec_push(&m->young, (struct young_process){pid, t, m->time});
 }
 
-uint32_t machine_process_of_pid(const struct machine *m, int pid)
+bool machine_is_young(const struct machine *m, int pid)
 {
-	for (uint32_t i = m->processes.len; i-- > 0;)
-		if (m->processes.data[i].pid == pid && m->processes.data[i].target)
-			return i;
-	return UINT32_MAX;
+	return look_up(&m->young_at, pid) != forgotten;
+}
+
+bool machine_end_young(struct machine *m, int pid, struct target **t)
+{
+	uint32_t i = look_up(&m->young_at, pid);
+	*t = NULL;
+	if (i == forgotten)
+		return false;
+	*t = take_young(m, i).target;
+	return true;
+}
+
+bool machine_take_grown(struct machine *m, double seconds, struct young_process *out)
+{
+	vec_each (y, &m->young) {
+		if (m->time - y->born < seconds)
+			continue;
+		*out = take_young(m, (uint32_t)(y - m->young.data));
+		return true;
+	}
+	return false;
 }
 
 static void end_thread(struct machine *m, struct machine_thread *t)
 {
 	t->gone = true;
 	if (t->tid)
-		hashmap_put(&m->thread_at, (uint64_t)t->tid, THREAD_NONE);
+		hashmap_put(&m->thread_at, (uint64_t)t->tid, forgotten);
 }
 
 static void forget_gone(struct machine *m)
@@ -161,7 +210,7 @@ static void forget_gone(struct machine *m)
 		if (!m->threads.data[*i].gone)
 			m->live_threads.data[threads++] = *i;
 	vec_each (i, &m->live_processes)
-		if (m->processes.data[*i].target)
+		if (!m->processes.data[*i].gone)
 			m->live_processes.data[processes++] = *i;
 	m->live_threads.len = threads;
 	m->live_processes.len = processes;
@@ -170,6 +219,8 @@ static void forget_gone(struct machine *m)
 void machine_end_process(struct machine *m, uint32_t process)
 {
 	m->processes.data[process].target = NULL;
+	m->processes.data[process].gone = true;
+	hashmap_put(&m->process_at, (uint64_t)m->processes.data[process].pid, forgotten);
 	each_thread (t, m)
 		if (t->process == process && !t->gone)
 			end_thread(m, t);
@@ -178,8 +229,8 @@ void machine_end_process(struct machine *m, uint32_t process)
 
 uint32_t machine_thread_of(const struct machine *m, uint32_t process, int tid)
 {
-	uint32_t i = hashmap_get(&m->thread_at, (uint64_t)tid);
-	if (i != HASHMAP_NONE && m->threads.data[i].process == process)
+	uint32_t i = look_up(&m->thread_at, tid);
+	if (i != forgotten && m->threads.data[i].process == process)
 		return i;
 	return m->processes.data[process].pool;
 }
@@ -201,8 +252,9 @@ static void track_or_pool(struct machine *m, uint32_t process, int tid, uint32_t
 		since = now;
 	}
 	bool at_once = m->at_once > 0;
+	bool busy = hashmap_get(&m->busy, (uint64_t)tid) != HASHMAP_NONE;
 	if ((!at_once && now - since < (uint32_t)(thread_warm_up * 1000)) ||
-	    *alive >= MAX_TRACKED) {
+	    *alive >= (busy ? MAX_TRACKED : MAX_IDLE)) {
 		m->processes.data[process].pooled++;
 		return;
 	}
@@ -234,8 +286,8 @@ static void look_for_threads(struct machine *m, uint32_t process, uint32_t *aliv
 			if (t->process == process && t->tid && !is_listed(&tids, t->tid))
 				end_thread(m, t);
 		vec_each (tid, &tids) {
-			uint32_t known = hashmap_get(&m->thread_at, (uint64_t)*tid);
-			if (known == HASHMAP_NONE || m->threads.data[known].process != process)
+			uint32_t known = look_up(&m->thread_at, *tid);
+			if (known == forgotten || m->threads.data[known].process != process)
 				track_or_pool(m, process, *tid, alive);
 		}
 	}
@@ -246,11 +298,14 @@ static void update_threads(struct machine *m)
 {
 	uint32_t alive = count_threads(m);
 	vec_each (process, &m->live_processes)
-		look_for_threads(m, *process, &alive);
+		if (m->processes.data[*process].pid)
+			look_for_threads(m, *process, &alive);
 	forget_gone(m);
 	/* The kernel reuses tids, so old times are useless: they are all dropped now and then. */
 	if (m->seen.len > MAX_SEEN)
 		hashmap_release(&m->seen);
+	if (m->busy.len > MAX_SEEN)
+		hashmap_release(&m->busy);
 	m->looked = m->time;
 }
 
@@ -263,13 +318,29 @@ static double seconds_since(uint64_t *last, uint64_t now)
 	return s;
 }
 
+/* Finds out how much of its ready time a thread was ready because a wait had ended. Otherwise it
+ * was preempted. It is told apart by counts, and only where it matters. */
+static void find_woken(struct machine_thread *t, double dt)
+{
+	static const double noticeable = 0.02; /* ready time as a share of elapsed time */
+	uint64_t waits, turns;
+	if (t->ready < noticeable * dt || !thread_turns(t->tid, &waits, &turns))
+		return;
+	uint64_t waited = waits - t->waits, began = turns - t->turns;
+	if (t->turns && began)
+		t->woken = waited < began ? (double)waited / (double)began : 1;
+	t->waits = waits;
+	t->turns = turns;
+}
+
 /* The CPU time of a process that no tracked thread has used is that of its pool. */
 static void read_cpu_times(struct machine *m)
 {
 	each_process (p, m) {
-		p->cpu = seconds_since(&p->cpu_ns, process_cpu_ns(p->pid));
+		p->cpu = p->pid ? seconds_since(&p->cpu_ns, process_cpu_ns(p->pid)) : m->brief_cpu;
 		m->threads.data[p->pool].cpu = p->cpu;
 	}
+	m->brief_cpu = 0;
 	each_thread (t, m) {
 		const struct machine_process *p = &m->processes.data[t->process];
 		if (!t->tid)
@@ -278,6 +349,8 @@ static void read_cpu_times(struct machine *m)
 		thread_ran(p->pid, t->tid, &cpu, &ready);
 		t->cpu = seconds_since(&t->cpu_ns, cpu);
 		t->ready = seconds_since(&t->ready_ns, ready);
+		if (m->sampled)
+			find_woken(t, m->time - m->before);
 		m->threads.data[p->pool].cpu -= t->cpu;
 	}
 	/* Process and threads are read one after the other: a small difference means nothing. */
@@ -356,7 +429,7 @@ static void decide_which_count(struct machine *m, double dt)
 	each_thread (t, m) {
 		const struct machine_process *p = &m->processes.data[t->process];
 		bool others = p->works || (any && is_unneeded(t));
-		t->counted = !p->warming_up && (!others || !is_idle(m, t));
+		t->counted = p->pid && (!others || !is_idle(m, t));
 		t->idle += t->counted ? -dt : dt;
 	}
 }
@@ -487,7 +560,7 @@ static void add_threads(struct machine *m, double dt)
 		p->threads += x.threads;
 		p->ready += x.ready;
 		p->free += x.free;
-		if (own && !p->warming_up)
+		if (own)
 			add_span(m, t->part, dt, &x);
 	}
 }
@@ -518,17 +591,12 @@ static void add_times(struct step_times *sum, const struct step_times *x)
 
 static void add_processes(struct machine *m, double dt)
 {
-	struct step_times all = {0}, warming_up = {0};
+	struct step_times all = {0};
 	each_process (p, m) {
 		const struct step_times x = {p->cpu, p->ready, p->free, p->threads, p->most};
-		if (p->warming_up)
-			add_times(&warming_up, &x);
-		else
-			add_span(m, p->part, dt, &x);
+		add_span(m, p->part, dt, &x);
 		add_times(&all, &x);
 	}
-	if (m->brief != RESOURCE_NONE)
-		add_span(m, m->brief, dt, &warming_up);
 	note_crowded(m, dt, all.cpu);
 	m->cpu_all += all.cpu;
 	m->ready_all += all.ready;
@@ -541,8 +609,40 @@ static void decay_samples(struct machine *m, double dt)
 	double kept = dt < 1 ? 1 - dt : 0;
 	each_thread (t, m) {
 		t->ran = t->ran * kept + t->cpu;
+		t->was_ready = t->was_ready * kept + t->ready;
+		t->in_calls *= kept;
 		t->seen *= kept;
+		t->slept_joining *= kept;
+		for (uint32_t i = 0; i < ARRAY_SIZE(t->slept); i++)
+			t->slept[i] *= kept;
 	}
+}
+
+/* Where probes do not measure waits, a thread waits whenever it neither runs nor is ready to. What
+ * for is known from samples. */
+static void derive_waits(struct machine *m, double dt)
+{
+	each_thread (t, m) {
+		const struct machine_process *p = &m->processes.data[t->process];
+		double seen = t->slept[IDLE_NEVER] + t->slept[IDLE_BESIDE] + t->slept[IDLE_ALWAYS];
+		double rest = (t->tid ? dt : dt * p->pooled) - t->cpu - t->ready;
+		if (p->watched || seen <= 0 || rest <= 0)
+			continue;
+		t->waited = rest;
+		t->joined = rest * t->slept_joining / seen;
+		for (uint32_t i = 0; i < ARRAY_SIZE(t->slept); i++)
+			t->idled[i] = rest * t->slept[i] / seen;
+	}
+}
+
+void machine_slept(struct machine *m, uint32_t thread, const struct object_kind_row *row,
+		   double seconds)
+{
+	struct machine_thread *t = &m->threads.data[thread];
+	if (m->processes.data[t->process].watched)
+		return;
+	t->slept[row->idles] += seconds;
+	t->slept_joining += row->joins ? seconds : 0;
 }
 
 void machine_end_step(struct machine *m)
@@ -551,10 +651,10 @@ void machine_end_step(struct machine *m)
 	double dt = m->time - m->before;
 	dt = dt > least ? dt : least;
 	m->before = m->time;
+	derive_waits(m, dt);
 	derive_cpu_times(m, dt);
 	each_thread (t, m)
-		if (!m->processes.data[t->process].warming_up)
-			add_to_period(m, t, dt);
+		add_to_period(m, t, dt);
 	decay_samples(m, dt);
 	decide_which_count(m, dt);
 	share_stolen(m, dt);
@@ -562,19 +662,38 @@ void machine_end_step(struct machine *m)
 	add_processes(m, dt);
 }
 
+/* In a step in which a thread hardly ran, or hardly waited, the rate is chance. */
+static const double most_stretch = 20;
+
 double machine_stretch(const struct machine_thread *t)
 {
-	static const double most = 20; /* in a step in which it hardly ran, the rate is chance */
-	double stretch = t->cpu > 0 ? (t->cpu + t->ready + t->stolen) / t->cpu : 1;
-	return stretch < most ? stretch : most;
+	double ready = (1 - t->woken) * t->ready + t->stolen;
+	double stretch = t->cpu > 0 ? (t->cpu + ready) / t->cpu : 1;
+	return stretch < most_stretch ? stretch : most_stretch;
 }
 
-double machine_seen(struct machine *m, uint32_t thread, double seconds)
+double machine_wait_stretch(const struct machine_thread *t)
+{
+	return t->in_calls > 0 ? 1 + t->woken * t->was_ready / t->in_calls : 1;
+}
+
+void machine_seen_in_call(struct machine *m, uint32_t thread, double seconds)
+{
+	m->threads.data[thread].in_calls += seconds;
+}
+
+double machine_seen(struct machine *m, uint32_t thread, int tid, double seconds)
 {
 	/* CPU time per sampled time. Below `noticeable`, a difference is chance; above `most`, it
 	 * is not believed. */
 	static const double noticeable = 1.25, most = 50;
 	struct machine_thread *t = &m->threads.data[thread];
+	if (t->process == m->brief) {
+		m->brief_cpu += seconds;
+		return seconds;
+	}
+	if (!t->tid)
+		hashmap_put(&m->busy, (uint64_t)tid, 0);
 	t->seen += seconds;
 	double lost = t->seen > 0 ? t->ran / t->seen : 1;
 	return lost < noticeable ? seconds : seconds * (lost < most ? lost : most);

@@ -19,24 +19,22 @@ struct refreshing {
 	void *ctx;
 };
 
-static void on_module(void *ctx, struct target *t, struct code *code, uint64_t bias)
+static void on_module(void *ctx, struct code *code, uint64_t bias)
 {
 	struct refreshing *r = ctx;
-	(void)t;
 	vec_push(&r->process->list, (struct mapped_at){code, bias});
 	r->each(r->ctx, code);
 }
 
-void mapped_refresh(struct mapped *m, uint32_t process, struct target *t,
+void mapped_refresh(struct mapped *m, uint32_t process, struct space *space,
 		    void (*each)(void *ctx, struct code *code), void *ctx)
 {
-	struct err ignored;
 	while (m->processes.len <= process)
 		vec_push(&m->processes, (struct mapped_process){0});
 	struct refreshing r = {&m->processes.data[process], each, ctx};
 	vec_clear(&r.process->list);
 	r.process->condition_signals = 0;
-	target_modules(t, on_module, &r, &ignored);
+	space_codes(space, on_module, &r);
 }
 
 bool mapped_bias(const struct mapped *m, uint32_t process, const struct code *code, uint64_t *bias)

@@ -19,7 +19,7 @@ struct mapped {
 
 void mapped_release(struct mapped *m);
 /* Reads the modules of a process again; calls `each` with every one. */
-void mapped_refresh(struct mapped *m, uint32_t process, struct target *t,
+void mapped_refresh(struct mapped *m, uint32_t process, struct space *space,
 		    void (*each)(void *ctx, struct code *code), void *ctx);
 void mapped_forget(struct mapped *m, uint32_t process);
 /* False if the process has not mapped the module. */

@@ -181,7 +181,7 @@ static const char *machine_component(struct finding_names *n, uint32_t part)
 		host[sizeof(host) - 1] = 0;
 		return arena_strdup(&n->arena, host);
 	}
-	if (part == m->brief)
+	if (m->brief != UINT32_MAX && part == m->processes.data[m->brief].part)
 		return "short-lived processes";
 	vec_each (t, &m->threads)
 		if (t->part == part && t->tid)

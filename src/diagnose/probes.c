@@ -11,7 +11,6 @@ static const double trusted_time = 1;  /* s: a trusted probe has a budget of cal
 /* Probes read the CPU clock only if they take less than this many times as long as probes that read
  * only the wall clock. */
 static const double max_clock_overhead = 2.5;
-static const double mark_pause = 0.034; /* s between marks: together they cover about a second */
 
 void probes_init(struct probes *p, struct engine *g, struct machine *m, struct mapped *mapped,
 		 struct code_parts *code, struct ledger *l)
@@ -98,13 +97,14 @@ uint32_t probes_add(struct probes *p, uint32_t part, uint32_t process,
 		    struct subject_request request)
 {
 	struct code_part what = code_part(p->code, part);
-	struct target *t = p->machine->processes.data[process].target;
 	struct err e;
 	request.code = what.code;
 	request.va = what.va;
 	request.loop = what.loop;
-	if (!t || !mapped_bias(p->mapped, process, what.code, &request.bias))
+	if (!mapped_bias(p->mapped, process, what.code, &request.bias) ||
+	    !p->reach(p->ctx, process))
 		return SUBJECT_NONE;
+	struct target *t = p->machine->processes.data[process].target;
 	uint32_t subject = target_add(t, &request, &e);
 	if (subject == SUBJECT_NONE)
 		debug(LOG_SEARCH, 1, "part %u cannot be probed: %s", part, e.text);
@@ -158,6 +158,18 @@ static bool is_avoided(const struct probes *p, uint32_t part)
 	return hashmap_get(&p->avoided, function_key(p, part)) != HASHMAP_NONE;
 }
 
+/* Whether samples have shown the part in the process; in any, if that is UINT32_MAX. */
+static bool was_seen(const struct probes *p, uint32_t part, uint32_t process)
+{
+	ledger_each (e, p->ledger, part)
+		if ((process == UINT32_MAX ||
+		     p->machine->threads.data[e->thread].process == process) &&
+		    (e->amount[AMOUNT_SEEN_CPU] > 0 || e->amount[AMOUNT_SEEN_WAIT] > 0))
+			return true;
+	return false;
+}
+
+/* The part is probed where samples have shown it. If they have not, it may be in any process. */
 void probes_want(struct probes *p, uint32_t part)
 {
 	struct probe *x = find_or_add(p, part);
@@ -165,8 +177,12 @@ void probes_want(struct probes *p, uint32_t part)
 		x->state = PROBE_REFUSED;
 	if (x->users++ || x->state == PROBE_HOT || x->state == PROBE_REFUSED)
 		return;
-	vec_each (process, &p->machine->live_processes)
-		put_in(p, x, *process);
+	bool anywhere = !was_seen(p, part, UINT32_MAX);
+	for (uint32_t i = 0; i < p->machine->live_processes.len; i++) {
+		uint32_t process = p->machine->live_processes.data[i];
+		if (anywhere || was_seen(p, part, process))
+			put_in(p, x, process);
+	}
 	x->state = x->in.len ? PROBE_IN : PROBE_REFUSED;
 }
 
@@ -229,7 +245,6 @@ bool probes_commit(struct probes *p)
 			debug(LOG_SEARCH, 1, "a batch failed: %s", e.text);
 		debug(LOG_SEARCH, 2, "batch: %u patches, %.3f ms pause", b.patches,
 		      1e-6 * (double)b.pause_ns);
-		p->sum.pauses += 1e-9 * (double)b.pause_ns;
 		mark_refused(p, *process);
 	}
 	vec_clear(&p->dirty);
@@ -246,6 +261,14 @@ void probes_ended(struct probes *p, uint32_t process)
 {
 	vec_each (x, &p->list)
 		vec_keep_if(&x->in, in, in->process != process);
+}
+
+bool probes_are_in(const struct probes *p, uint32_t process)
+{
+	vec_each (x, &p->list)
+		if (is_in(x, process))
+			return true;
+	return false;
 }
 
 void probes_left(struct probes *p, uint32_t process)
@@ -293,7 +316,8 @@ uint32_t probes_part(void *probes, uint32_t process, uint32_t subject)
 
 static uint32_t row_of(struct probes *p, uint32_t process, const struct path_value *v)
 {
-	const uint64_t key[] = {process, (uint64_t)v->tid << 32 | v->subject, v->recursive};
+	const uint64_t key[] = {(uint64_t)p->machine->processes.data[process].begun << 32 | process,
+				(uint64_t)v->tid << 32 | v->subject, v->recursive};
 	uint32_t next = p->rows.len;
 	uint32_t at = hashmap_add(&p->row_at, hash_bytes(key, sizeof(key), 0), next);
 	if (at == next)
@@ -343,9 +367,7 @@ static void add_row(struct probes *p, struct probe_row *r)
 
 static void read_overhead(struct probes *p, struct target *t)
 {
-	struct engine_overhead c = target_overhead(t);
-	p->sum.probes += 1e-9 * (double)c.probe_ns;
-	p->sum.run += 1e-9 * (double)c.run_ns;
+	p->spent += 1e-9 * (double)target_overhead(t).probe_ns;
 }
 
 static void read_all(struct probes *p)
@@ -355,37 +377,17 @@ static void read_all(struct probes *p)
 	vec_each (process, &p->machine->live_processes) {
 		struct probe_reading s = {p, *process};
 		struct target *t = p->machine->processes.data[*process].target;
+		if (!t)
+			continue;
 		target_read(t, on_value, &s);
 		read_overhead(p, t);
 	}
 	vec_each (row, &p->reported)
 		add_row(p, &p->rows.data[*row]);
-	p->sum.time = now_seconds();
+	p->read = now_seconds();
 }
 
 /* ---- overhead ---- */
-
-static double share_between(const struct overhead_mark *a, const struct overhead_mark *b)
-{
-	double run = b->run - a->run, time = b->time - a->time;
-	double probes = share_of(b->probes - a->probes, run);
-	/* Several processes may be stopped one after the other in the same time. */
-	double pauses = time > 0 ? fmin((b->pauses - a->pauses) / time, 1) : 0;
-	return fmin(probes + pauses, 1);
-}
-
-double probes_overhead(const struct probes *p)
-{
-	uint32_t n = ARRAY_SIZE(p->marks), have = p->marked < n ? p->marked : n;
-	if (!have)
-		return 0;
-	return share_between(&p->marks[(p->marked - have) % n], &p->sum);
-}
-
-double probes_whole_overhead(const struct probes *p)
-{
-	return p->marked ? share_between(&p->begin, &p->sum) : 0;
-}
 
 double probes_overhead_of(const struct probes *p, uint32_t part)
 {
@@ -478,12 +480,6 @@ static void check_trusted(struct probes *p, double now)
 void probes_step(struct probes *p)
 {
 	read_all(p);
-	const struct overhead_mark *last =
-		&p->marks[(p->marked + ARRAY_SIZE(p->marks) - 1) % ARRAY_SIZE(p->marks)];
-	if (!p->marked)
-		p->begin.time = p->sum.time;
-	if (!p->marked || p->sum.time - last->time >= mark_pause)
-		p->marks[p->marked++ % ARRAY_SIZE(p->marks)] = p->sum;
 	if (p->max_overhead > 0)
-		check_trusted(p, p->sum.time);
+		check_trusted(p, p->read);
 }

@@ -29,14 +29,6 @@ struct probe {
 	double overhead;  /* s so far */
 };
 
-/* The overhead of probes up to some time, in s. */
-struct overhead_mark {
-	double time;   /* that time */
-	double probes; /* spent in probes */
-	double run;    /* run time of the program, as in target_overhead() */
-	double pauses; /* for which processes were stopped */
-};
-
 struct probe_row {
 	uint32_t probe, thread;
 	bool recursive;
@@ -47,6 +39,9 @@ struct probe_row {
 };
 
 struct probes {
+	/* Makes a process a target, if it is none; false if that is impossible. */
+	bool (*reach)(void *ctx, uint32_t process);
+	void *ctx;
 	struct engine *engine;
 	struct machine *machine;
 	struct mapped *mapped;
@@ -63,8 +58,8 @@ struct probes {
 	VEC(uint32_t) reported; /* rows that were reported in this reading */
 	uint32_t reading;
 	VEC(uint32_t) dirty; /* processes with something to commit */
-	struct overhead_mark sum, begin, marks[32];
-	uint32_t marked;
+	double spent;        /* s in probes so far, of all processes */
+	double read;         /* s: when values were last read */
 };
 
 void probes_init(struct probes *p, struct engine *g, struct machine *m, struct mapped *mapped,
@@ -87,6 +82,9 @@ void probes_remove(struct probes *p, const struct probe_in *in);
 /* Commits all changes. Returns false if there were none. */
 bool probes_commit(struct probes *p);
 
+/* True if a process has probes, or will have after the next commit. */
+bool probes_are_in(const struct probes *p, uint32_t process);
+
 /* Inserts the wanted probes that are missing into a process that is new or has loaded a module. */
 void probes_loaded(struct probes *p, uint32_t process);
 void probes_ended(struct probes *p, uint32_t process);
@@ -103,8 +101,5 @@ void probes_check(struct probes *p, double now);
 /* True if probes_check() should be called soon and repeatedly: a probe was inserted recently. */
 bool probes_are_fresh(const struct probes *p);
 
-/* The overhead of probes as a share of run time: at present, and since the beginning. */
-double probes_overhead(const struct probes *p);
-double probes_whole_overhead(const struct probes *p);
 /* Returns the overhead of the probes of a part so far, in s. */
 double probes_overhead_of(const struct probes *p, uint32_t part);

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "diagnose/plumbing.h"
+#include "flow/entry.h"
 #include "isa/arch.h"
 #include "process/threads.h"
 #include "profile/profile.h"
@@ -36,6 +37,7 @@ void samples_release(struct samples *s)
 	vec_free(&s->holders);
 	hashmap_release(&s->holder_at);
 	hashmap_release(&s->ran);
+	vec_free(&s->news);
 }
 
 /* ---- a stack as parts of the code ---- */
@@ -56,7 +58,7 @@ static bool is_startup(const struct frame *f)
 	return !*name && file && (!strncmp(file, "/libc.", 6) || !strncmp(file, "/ld-", 4));
 }
 
-static void note_call(struct samples *s, uint32_t from, uint32_t to)
+static void note_edge(struct samples *s, uint32_t from, uint32_t to)
 {
 	if (code_parts_called(s->code, from, to))
 		search_part(s->search, CODE, from, to);
@@ -87,7 +89,7 @@ static void find_chain(struct samples *s, const struct walk *w)
 			continue;
 		code_parts_around(s->code, f->code, f->exact ? f->va : f->va - 1, &s->chain);
 		if (s->chain.len > before)
-			note_call(s, before ? s->chain.data[before - 1] : CODE,
+			note_edge(s, before ? s->chain.data[before - 1] : CODE,
 				  s->chain.data[before]);
 	}
 }
@@ -152,37 +154,48 @@ static enum object_kind kind_of_frame(const struct frame *f)
 
 /* The same by the name of the function that the frame calls. It need not be the next frame: it may
  * have tail-called a function without a name. */
-static enum object_kind kind_of_call(const struct frame *f)
+static enum object_kind kind_of_call(const struct frame *f, uint64_t *callee)
 {
 	if (f->exact || !f->code || !f->code->flow)
 		return OBJECT_KINDS;
 	struct call_site call = links_call_before(f->code->flow, f->va);
+	*callee = call.target;
 	return call.direct ? waits_kind_of(code_name_at(f->code, call.target)) : OBJECT_KINDS;
 }
 
-/* Returns the kind of object that the plumbing on the stack waits for. The outermost function of
- * the plumbing, which the program's own code calls, is decisive. */
-static enum object_kind kind_on_stack(const struct walk *w)
+/* The function on the stack that waits, and the kind of object that it waits for. */
+struct waiting_function {
+	enum object_kind kind; /* OBJECT_KINDS: there is none */
+	const struct code *code;
+	uint64_t va;    /* in it */
+	uint64_t bias;  /* of the code */
+	bool innermost; /* the thread is in this function itself */
+};
+
+/* Finds the function of the plumbing that waits. The outermost one, which the program's own code
+ * calls, is decisive. */
+static struct waiting_function waiting_on_stack(const struct walk *w)
 {
-	enum object_kind kind = OBJECT_KINDS;
+	struct waiting_function found = {.kind = OBJECT_KINDS};
 	for (uint32_t i = 0; i < w->frames.len; i++) {
 		const struct frame *f = &w->frames.data[i];
+		uint64_t va = f->va;
 		bool plumbing = is_plumbing_at(f->code, f->va);
 		enum object_kind k = plumbing ? kind_of_frame(f) : OBJECT_KINDS;
-		if (k == OBJECT_KINDS && i)
-			k = kind_of_call(f);
-		if (k != OBJECT_KINDS)
-			kind = k;
+		bool called = k == OBJECT_KINDS && i;
+		if (called)
+			k = kind_of_call(f, &va);
+		if (k != OBJECT_KINDS && !(called && k == found.kind))
+			found = (struct waiting_function){k, f->code, va, f->pc - f->va, !i};
 		if (!plumbing)
 			break;
 	}
-	return kind;
+	return found;
 }
 
-/* Returns true if a running thread waits by spinning. */
-static bool spins(const struct walk *w)
+/* Returns true if a running thread that is in such a function waits by spinning. */
+static bool spins(enum object_kind kind)
 {
-	enum object_kind kind = kind_on_stack(w);
 	return kind == OBJECT_SPIN || kind == OBJECT_OPENMP || kind == OBJECT_MESSAGE;
 }
 
@@ -249,23 +262,66 @@ static void cut_relays(struct samples *s)
  * one that it turns out to be a part of. */
 static uint32_t learn_kind(struct samples *s, uint32_t object, const struct walk *w)
 {
-	waits_learn(s->waits, object, kind_on_stack(w));
+	waits_learn(s->waits, object, waiting_on_stack(w).kind);
 	uint32_t whole = s->waits->objects.data[object].merged;
 	return whole == LEDGER_NONE ? object : whole;
 }
 
-/* Returns what a thread waits for, or LEDGER_NONE. Most system calls name their object. For a
- * thread that spins or polls, or is in a system call that a stop has restarted, it is the object
- * that was seen at the last step. */
-static uint32_t waited_for(struct samples *s, uint32_t process, uint32_t thread,
-			   const struct walk *w, const struct call_made *call)
+/* A call stack, from a sample or a stop. */
+struct seen_stack {
+	int pid, tid;
+	const struct walk *walk;
+	const struct call_made *call; /* the system call that the thread waits in; NULL: it runs */
+	const struct call_made *in_kernel; /* the system call that it runs in; NULL: none */
+	uint64_t spun_on;                  /* the address that it spins on, if it spins */
+	/* In the profile. Without a node, the stack only shows the search where the program is. */
+	uint32_t node;
+	double seconds; /* that it represents */
+};
+
+static bool are_waits_probed(const struct samples *s, uint32_t process)
 {
-	bool is_spinning = spins(w);
+	return s->machine->processes.data[process].watched;
+}
+
+/* Returns what a thread waits for, as far as probes have seen it. Most system calls name their
+ * object. For a thread that spins or polls, or is in a system call that a stop has restarted, it is
+ * the object of the last step. */
+static uint32_t probed_object(struct samples *s, uint32_t process, uint32_t thread,
+			      bool is_spinning, const struct call_made *call)
+{
 	uint32_t object =
 		call && !is_spinning ? waits_in_call(s->waits, process, call) : LEDGER_NONE;
-	if (object == LEDGER_NONE && (call || is_spinning))
-		object = waits_now(s->waits, thread);
-	return object == LEDGER_NONE ? object : learn_kind(s, object, w);
+	return object == LEDGER_NONE && (call || is_spinning) ? waits_now(s->waits, thread)
+							      : object;
+}
+
+/* The same without probes. The function stands for the object of a thread that spins or polls, if
+ * the object is not known otherwise. A library for messages polls for whatever comes. */
+static uint32_t unprobed_object(struct samples *s, uint32_t process,
+				const struct waiting_function *f, const struct seen_stack *x)
+{
+	uint32_t object = x->call && f->kind != OBJECT_MESSAGE
+				  ? waits_in_call(s->waits, process, x->call)
+				  : LEDGER_NONE;
+	if (object != LEDGER_NONE || !spins(f->kind))
+		return object;
+	if (f->kind == OBJECT_SPIN && f->innermost)
+		object = waits_on_variable(s->waits, process, f->kind, x->spun_on);
+	return object != LEDGER_NONE
+		       ? object
+		       : waits_in_function(s->waits, process, f->kind, f->code, f->va, f->bias);
+}
+
+/* Returns what a thread waits for, or LEDGER_NONE. */
+static uint32_t waited_for(struct samples *s, uint32_t process, uint32_t thread,
+			   const struct seen_stack *x)
+{
+	struct waiting_function f = waiting_on_stack(x->walk);
+	uint32_t object = are_waits_probed(s, process)
+				  ? probed_object(s, process, thread, spins(f.kind), x->call)
+				  : unprobed_object(s, process, &f, x);
+	return object == LEDGER_NONE ? object : learn_kind(s, object, x->walk);
 }
 
 /* `small` is the share of the time in operations that move few bytes, where probes do not measure
@@ -278,6 +334,7 @@ static void note_wait(struct samples *s, uint32_t process, uint32_t thread, uint
 	if (s->chain.len)
 		waits_used(s->waits, object, vec_last(&s->chain));
 	if (t->counted && !object_kinds[s->waits->objects.data[object].kind].joins) {
+		s->machine->processes.data[process].waits = true;
 		note_amounts(s, thread, object, AMOUNT_SEEN_WAIT, seconds);
 		if (small > 0)
 			note_amounts(s, thread, object, AMOUNT_SEEN_SMALL, small * seconds);
@@ -304,44 +361,97 @@ static bool note_ignored(struct samples *s, uint32_t process, uint32_t thread, c
 	return true;
 }
 
-/* Processes a call stack. `call` is the system call that the thread waits in, NULL if it runs. A
- * stack without a node is not in the profile, but shows the search where the program is. */
-static void note_stack(struct samples *s, int pid, int tid, const struct walk *w,
-		       const struct call_made *call, uint32_t node, double seconds)
+/* Notes what probes would measure: how long a thread waits for an object, or spins. */
+static void note_unprobed(struct samples *s, uint32_t thread, uint32_t object,
+			  const struct call_made *call, double seconds)
 {
-	uint32_t process = machine_process_of_pid(s->machine, pid);
-	if (process == UINT32_MAX)
+	const struct object_kind_row *kind = &object_kinds[s->waits->objects.data[object].kind];
+	s->waits->objects.data[object].sampled += seconds;
+	s->stamp++;
+	vec_each (part, &s->chain)
+		if (call && is_new_here(s, *part))
+			ledger_step(s->ledger, *part, thread, STEP_WAITED, seconds);
+	if (call)
+		machine_slept(s->machine, thread, kind, seconds);
+	else if (s->machine->threads.data[thread].counted && !kind->joins)
+		note_amounts(s, thread, object, AMOUNT_SPIN, seconds);
+}
+
+/* A thread that runs in the kernel, in a system call for I/O: that time is part of the call. */
+static void note_call(struct samples *s, uint32_t process, uint32_t thread,
+		      const struct call_made *call, uint32_t node, double seconds)
+{
+	uint32_t object = waits_in_call(s->waits, process, call);
+	if (object == LEDGER_NONE || class_of(s, object) != SAMPLE_IO)
 		return;
-	uint32_t thread = machine_thread_of(s->machine, process, tid);
-	if (!call)
-		seconds = machine_seen(s->machine, thread, seconds);
-	find_chain(s, w);
-	if (call && note_ignored(s, process, thread, w, call, node, seconds))
-		return;
-	uint32_t object = waited_for(s, process, thread, w, call);
-	if (node != PROFILE_NONE)
-		note_place(s, thread, node, call ? object : LEDGER_NONE);
-	if (object != LEDGER_NONE) {
-		note_wait(s, process, thread, object, node, seconds, 0);
-		s->seconds[SAMPLE_CPU] += call ? 0 : seconds;
-	}
-	if (call || object != LEDGER_NONE)
-		return;
+	machine_seen_in_call(s->machine, thread, seconds);
+	const struct machine_thread *t = &s->machine->threads.data[thread];
+	seconds *= machine_stretch(t) + machine_wait_stretch(t) - 1;
+	s->waits->objects.data[object].sampled += seconds;
+	note_wait(s, process, thread, object, node, seconds, waits_small(s->waits, object, call));
+}
+
+static void note_running(struct samples *s, uint32_t process, uint32_t thread,
+			 const struct seen_stack *x, double seconds)
+{
 	cut_relays(s);
 	note_amounts(s, thread, LEDGER_NONE, AMOUNT_SEEN_CPU, seconds);
-	note_chain(s, SAMPLE_CPU, LEDGER_NONE, node, seconds);
+	note_chain(s, SAMPLE_CPU, LEDGER_NONE, x->node, seconds);
 	give_to_search(s, thread, SAMPLE_CPU);
-	/* The thread may be in an ignored call; then the time in which it was ready for a CPU is
-	 * part of the call. */
-	note_ignored(s, process, thread, w, NULL, node,
-		     seconds * machine_stretch(&s->machine->threads.data[thread]));
+	/* The thread may be in a system call; then the time in which it was ready for a CPU is part
+	 * of the call. */
+	if (!s->machine->sampled)
+		note_ignored(s, process, thread, x->walk, NULL, x->node,
+			     seconds * machine_stretch(&s->machine->threads.data[thread]));
+	else if (x->in_kernel)
+		note_call(s, process, thread, x->in_kernel, x->node, seconds);
+}
+
+/* How much longer a thread is in a wait than samples show: it may be ready for a CPU meanwhile. */
+static double stretch_of(const struct samples *s, uint32_t thread, bool is_blocked)
+{
+	const struct machine_thread *t = &s->machine->threads.data[thread];
+	if (!s->machine->sampled)
+		return 1;
+	return is_blocked ? machine_wait_stretch(t) : machine_stretch(t);
+}
+
+static void note_stack(struct samples *s, const struct seen_stack *x)
+{
+	double seconds = x->seconds;
+	uint32_t process = machine_process_of(s->machine, x->pid);
+	if (process == UINT32_MAX && !x->call && machine_is_young(s->machine, x->pid))
+		process = machine_brief(s->machine);
+	if (process == UINT32_MAX)
+		return;
+	uint32_t thread = machine_thread_of(s->machine, process, x->tid);
+	if (!x->call)
+		seconds = machine_seen(s->machine, thread, x->tid, seconds);
+	find_chain(s, x->walk);
+	if (x->call && note_ignored(s, process, thread, x->walk, x->call, x->node, seconds))
+		return;
+	uint32_t object = waited_for(s, process, thread, x);
+	if (x->node != PROFILE_NONE)
+		note_place(s, thread, x->node, x->call ? object : LEDGER_NONE);
+	if (object != LEDGER_NONE && !x->call)
+		s->seconds[SAMPLE_CPU] += seconds;
+	if (object != LEDGER_NONE && x->call)
+		machine_seen_in_call(s->machine, thread, seconds);
+	if (object != LEDGER_NONE && !are_waits_probed(s, process))
+		note_unprobed(s, thread, object, x->call, seconds);
+	if (object != LEDGER_NONE)
+		note_wait(s, process, thread, object, x->node,
+			  seconds * stretch_of(s, thread, x->call),
+			  waits_small(s->waits, object, x->call));
+	if (!x->call && object == LEDGER_NONE)
+		note_running(s, process, thread, x, seconds);
 }
 
 /* ---- from the sampler ---- */
 
 static struct target *target_of(const struct samples *s, int pid)
 {
-	uint32_t process = machine_process_of_pid(s->machine, pid);
+	uint32_t process = machine_process_of(s->machine, pid);
 	return process == UINT32_MAX ? NULL : s->machine->processes.data[process].target;
 }
 
@@ -360,13 +470,51 @@ static void before_sample(void *ctx, struct sample *sample)
 		r->known &= ~(UINT32_C(1) << arch_native()->fp);
 }
 
+/* The address that a thread spins on, if it spins: what the next load reads. Without a load, it may
+ * be what its function's first argument points to. */
+static uint64_t spun_on(const struct frame *f, const struct registers *r)
+{
+	enum { MOST_INSNS = 4 };
+	struct insn in;
+	uint64_t va = f->va;
+	for (int i = 0; f->code && f->code->module && i < MOST_INSNS; i++, va += in.length) {
+		if (!decode_at(f->code->module, f->code->arch, va, DECODE_FULL, &in))
+			break;
+		if (in.op == OP_LOAD && in.a < REGISTERS && in.b == REG_NONE)
+			return r->reg[in.a] + (uint64_t)in.imm;
+	}
+	return r->reg[arch_native()->first_arg];
+}
+
 /* Called when a sample has its node in the profile. */
 static void on_placed(void *ctx, const struct sample *sample, const struct walk *w, uint32_t node)
 {
 	struct samples *s = ctx;
+	const struct frame *f = w && w->frames.len ? w->frames.data : NULL;
+	struct call_made made;
+	bool called = f && sample->in_kernel && !sample->blocked &&
+		      call_in_kernel(f->code, f->va, &sample->registers, &made);
 	if (w)
-		note_stack(s, sample->pid, sample->tid, w, sample->blocked ? &sample->call : NULL,
-			   node, 1e-9 * (double)sample->weight);
+		note_stack(s,
+			   &(struct seen_stack){.pid = sample->pid,
+						.tid = sample->tid,
+						.walk = w,
+						.call = sample->blocked ? &sample->call : NULL,
+						.in_kernel = called ? &made : NULL,
+						.spun_on = f ? spun_on(f, &sample->registers) : 0,
+						.node = node,
+						.seconds = 1e-9 * (double)sample->weight});
+}
+
+/* A process is young before its first sample is noted. The rest is handled between two steps, not
+ * in the middle of one. */
+static void on_process(void *ctx, enum process_happening what, int pid)
+{
+	struct samples *s = ctx;
+	if (what != PROCESS_FORKED)
+		vec_push(&s->news, (struct process_news){what, pid});
+	else if (machine_process_of(s->machine, pid) == UINT32_MAX)
+		machine_add_young(s->machine, pid, NULL);
 }
 
 void samples_open(struct samples *s, unsigned hz, char *note, size_t size)
@@ -379,6 +527,7 @@ void samples_open(struct samples *s, unsigned hz, char *note, size_t size)
 	struct err e;
 	s->sink->before = before_sample;
 	s->sink->placed = on_placed;
+	s->sink->process = on_process;
 	s->sink->ctx = s;
 	s->looked = now_seconds();
 	o.sink = sink_callbacks(s->sink);
@@ -391,15 +540,6 @@ void samples_open(struct samples *s, unsigned hz, char *note, size_t size)
 		snprintf(note, size, "%s", s->sampler->note);
 	}
 	finisher_init(&s->sink->finisher, s->sampler);
-}
-
-void samples_watch(struct samples *s, int pid)
-{
-	struct err e;
-	if (s->sampler && s->sampler->ops->watch(s->sampler, pid, true, false, &e)) {
-		s->sampler->ops->free(s->sampler);
-		s->sampler = NULL;
-	}
 }
 
 void samples_take(struct samples *s)
@@ -447,7 +587,12 @@ static void on_walk(void *ctx, struct target *t, int tid, const struct walk *w,
 	uint32_t node = s->sampler
 				? PROFILE_NONE
 				: add_to_profile(s, target_pid(t), tid, w, call != NULL, seconds);
-	note_stack(s, target_pid(t), tid, w, call, node, seconds);
+	note_stack(s, &(struct seen_stack){.pid = target_pid(t),
+					   .tid = tid,
+					   .walk = w,
+					   .call = call,
+					   .node = node,
+					   .seconds = seconds});
 }
 
 void samples_take_walks(struct samples *s)
@@ -463,7 +608,7 @@ void samples_look(struct samples *s, double now)
 		return;
 	vec_each (process, &s->machine->live_processes) {
 		struct target *t = s->machine->processes.data[*process].target;
-		if (target_alive(t))
+		if (t && target_alive(t))
 			target_look(t, &ignored);
 	}
 	samples_take_walks(s);

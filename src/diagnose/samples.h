@@ -31,6 +31,12 @@ struct last_place {
 	double time;
 };
 
+/* What has happened to a process, as the sampler reports it. */
+struct process_news {
+	enum process_happening what;
+	int pid;
+};
+
 struct samples {
 	struct engine *engine;
 	struct search *search;
@@ -51,8 +57,9 @@ struct samples {
 	VEC(struct last_place) last; /* by thread */
 	VEC(struct lock_holder) holders;
 	struct hashmap holder_at;
-	struct hashmap ran; /* tid -> ms of CPU time, when it was last looked at */
-	double looked;      /* s: when the program was last looked at */
+	struct hashmap ran;            /* tid -> ms of CPU time, when it was last looked at */
+	double looked;                 /* s: when the program was last looked at */
+	VEC(struct process_news) news; /* not handled yet */
 };
 
 void samples_init(struct samples *s, struct engine *g);
@@ -60,7 +67,6 @@ void samples_init(struct samples *s, struct engine *g);
 void samples_open(struct samples *s, unsigned hz, char *note, size_t size);
 void samples_release(struct samples *s);
 
-void samples_watch(struct samples *s, int pid);
 /* Processes the samples that are available. */
 void samples_take(struct samples *s);
 /* Without a sampler: stops the program to read its call stacks, if that is due. */

@@ -23,11 +23,6 @@ enum {
 static const double step_time = 0.05;     /* s between readings */
 static const double settled_enough = 2.5; /* s without news after which a search is exhausted */
 
-static void report_unprobed(struct diagnosis *d, const struct target *t)
-{
-	session_message(&d->session, "%s: findings are based on samples", target_unprobed(t));
-}
-
 /* ---- steps ---- */
 
 static void count_experiments(struct diagnosis *d)
@@ -39,7 +34,7 @@ static void count_experiments(struct diagnosis *d)
 		d->found += state == EXPERIMENT_TRUE;
 		d->refuted += state == EXPERIMENT_FALSE;
 	}
-	d->overhead = probes_overhead(&d->own->probes);
+	d->overhead = overhead_now(&d->own->overhead);
 }
 
 static void note_settled(struct diagnosis *d, double now)
@@ -73,160 +68,10 @@ static void limit_waits(struct diagnosis *d)
 		return;
 	vec_each (process, &d->own->machine.live_processes) {
 		const struct machine_process *p = &d->own->machine.processes.data[*process];
-		if (!p->warming_up)
+		if (p->watched)
 			target_commit(p->target, NULL, &ignored);
 	}
 }
-
-/* ---- what happens to the program ---- */
-
-static void on_module(void *ctx, struct code *code)
-{
-	struct diagnosis *d = ctx;
-	code_parts_module(d->own->code, code);
-}
-
-/* Reports main() to the search as the function that the program's own code begins with, if the
- * program has symbols. */
-static void find_main(struct diagnosis *d, uint32_t process)
-{
-	const struct mapped_process *m = &d->own->mapped.processes.data[process];
-	if (!m->list.len)
-		return;
-	struct code *code = m->list.data[0].code;
-	uint32_t count;
-	const struct symbol *all = module_symbols(code->module, &count);
-	for (uint32_t i = 0; i < count; i++) {
-		const struct symbol *s = &all[i];
-		if (strcmp(s->name, "main") != 0 || !module_is_code(code->module, s->va))
-			continue;
-		uint32_t part = code_part_at(d->own->code, code, s->va);
-		if (part != RESOURCE_NONE && code_parts_called(d->own->code, CODE, part))
-			search_part(d->own->search, CODE, CODE, part);
-		return;
-	}
-}
-
-static void refresh_modules(struct diagnosis *d, uint32_t process, struct target *t)
-{
-	mapped_refresh(&d->own->mapped, process, t, on_module, d);
-	find_main(d, process);
-}
-
-static uint32_t add_process(struct diagnosis *d, struct target *t, bool warming_up)
-{
-	uint32_t process = machine_add_process(&d->own->machine, t, warming_up);
-	watched_name_process(&d->own->sink.stacks.watched, target_pid(t));
-	return process;
-}
-
-/* From now on, the code of a process and what it waits for are examined. */
-static void examine(struct diagnosis *d, uint32_t process)
-{
-	const struct machine_process *p = &d->own->machine.processes.data[process];
-	machine_end_warm_up(&d->own->machine, process);
-	target_watch_waits(p->target);
-	refresh_modules(d, process, p->target);
-}
-
-static void commit_to(struct diagnosis *d, struct target *t)
-{
-	struct err e;
-	int rc = target_commit(t, NULL, &e);
-	if (rc && rc != ERR_ENDED && target_alive(t))
-		session_message(&d->session, "process %d cannot be probed: %s", target_pid(t),
-				e.text);
-}
-
-static void on_forked(void *own, const struct engine_event *v)
-{
-	struct diagnosis *d = own;
-	add_process(d, v->target, true);
-}
-
-/* Forgets a process that has ended, or executes another program, after a last reading. */
-static void drop_target(struct diagnosis *d, struct target *t)
-{
-	diagnose_step(d);
-	uint32_t process = machine_process_of(&d->own->machine, t);
-	if (process != UINT32_MAX) {
-		machine_end_process(&d->own->machine, process);
-		probes_ended(&d->own->probes, process);
-		mapped_forget(&d->own->mapped, process);
-	}
-	engine_drop(d->probing.engine, t);
-}
-
-static void begin_to_probe(struct diagnosis *d, uint32_t process)
-{
-	struct target *t = d->own->machine.processes.data[process].target;
-	struct err e;
-	if (target_begin(t, &e))
-		debug(LOG_SEARCH, 1, "process %d cannot be probed: %s", target_pid(t), e.text);
-	examine(d, process);
-	probes_loaded(&d->own->probes, process);
-	commit_to(d, t);
-}
-
-/* Begins to probe processes that have warmed up. Scripts and builds start hundreds of processes per
- * second that soon end: to examine each would take many times as long as it lives. */
-static void probe_warmed_up(struct diagnosis *d)
-{
-	static const double warm_up_time = 0.15; /* s */
-	const struct machine *m = &d->own->machine;
-	vec_each (process, &m->live_processes) {
-		const struct machine_process *p = &m->processes.data[*process];
-		if (p->warming_up && m->time - p->born >= warm_up_time && target_alive(p->target))
-			begin_to_probe(d, *process);
-	}
-}
-
-static void on_executed(void *own, const struct engine_event *v)
-{
-	struct diagnosis *d = own;
-	if (v->parent)
-		drop_target(d, v->parent);
-	uint32_t process = add_process(d, v->target, target_pid(v->target) != d->session.program);
-	probing_report_privileges(&d->probing, target_pid(v->target));
-	if (target_pid(v->target) == d->session.program)
-		begin_to_probe(d, process);
-}
-
-static void on_loaded(void *own, const struct engine_event *v)
-{
-	struct diagnosis *d = own;
-	uint32_t process = machine_process_of(&d->own->machine, v->target);
-	if (process != UINT32_MAX && !d->own->machine.processes.data[process].warming_up) {
-		refresh_modules(d, process, v->target);
-		probes_loaded(&d->own->probes, process);
-		commit_to(d, v->target);
-	}
-}
-
-static void on_ended(void *own, const struct engine_event *v)
-{
-	struct diagnosis *d = own;
-	drop_target(d, v->target);
-}
-
-/* The process has restricted its system calls, so it can no longer be probed. All values so far are
- * kept; from now on it is only sampled. */
-static void on_confined(void *own, const struct engine_event *v)
-{
-	struct diagnosis *d = own;
-	report_unprobed(d, v->target);
-	uint32_t process = machine_process_of(&d->own->machine, v->target);
-	if (process != UINT32_MAX)
-		probes_left(&d->own->probes, process);
-}
-
-static const struct probing_ops events = {
-	.handlers = {[ENGINE_FORKED] = on_forked,
-		     [ENGINE_EXECUTED] = on_executed,
-		     [ENGINE_LOADED] = on_loaded,
-		     [ENGINE_CONFINED] = on_confined,
-		     [ENGINE_ENDED] = on_ended},
-};
 
 /* ---- while it runs ---- */
 
@@ -237,7 +82,7 @@ static bool is_over(struct session *session)
 	struct diagnosis *d = session->own;
 	if (d->own->settled >= 0 && now_seconds() - d->own->settled >= settled_enough)
 		d->session.ended = "exhausted";
-	return !d->own->machine.live_processes.len || d->session.ended;
+	return !machine_lives(&d->own->machine) || d->session.ended;
 }
 
 /* Counts the trips of loops that take much of the time and are entered often. */
@@ -268,6 +113,7 @@ static void work(struct session *session)
 	double now = now_seconds();
 	samples_take(&d->own->samples);
 	samples_look(&d->own->samples, now);
+	processes_handle_news(d);
 	if (probes_are_fresh(&d->own->probes))
 		probes_check(&d->own->probes, now);
 	if (trips_are_counted(&d->own->trips)) {
@@ -279,11 +125,13 @@ static void work(struct session *session)
 		return;
 	d->own->next_step = now + step_time;
 	diagnose_step(d);
-	probe_warmed_up(d);
+	processes_step(d);
 	limit_waits(d);
 	search_turn(d->own->search, now_seconds() - d->own->opened);
 	count_trips(d);
 	commit_changes(d);
+	processes_watch(d);
+	processes_rest(d);
 	count_experiments(d);
 	note_settled(d, now);
 }
@@ -323,7 +171,8 @@ static bool has_changed(struct diagnosis *d, const struct target *t)
 	static const double patience = 0.5; /* s */
 	struct err ignored;
 	double end = now_seconds() + patience;
-	while (machine_process_of(&d->own->machine, t) != UINT32_MAX && target_alive(t)) {
+	while (machine_process_of(&d->own->machine, target_pid(t)) != UINT32_MAX &&
+	       target_alive(t)) {
 		if (now_seconds() > end)
 			return false;
 		probing_wait(&d->session, 20, &ignored);
@@ -334,31 +183,35 @@ static bool has_changed(struct diagnosis *d, const struct target *t)
 static int open_program(struct session *session, int *not_started, struct err *e)
 {
 	struct diagnosis *d = session->own;
-	int rc = probing_open(&d->probing, not_started, e);
-	if (rc)
-		return rc;
+	struct samples *samples = &d->own->samples;
+	int rc;
+	if (!samples->sampler)
+		rc = probing_open(&d->probing, not_started, e);
+	else if (session->o->argv)
+		rc = starting_open(&d->own->starting, session, samples->sampler, not_started, e);
+	else
+		rc = samples->sampler->ops->watch(samples->sampler, session->o->pid, true, false,
+						  e);
 	d->own->opened = now_seconds();
-	watched_process(&d->own->sink.stacks.watched, target_pid(d->probing.first));
-	return 0;
+	return rc;
 }
 
 static int do_without_probes(struct diagnosis *d, const struct target *t, struct err *e)
 {
 	if (!thread_lives(target_pid(t)))
 		return err_set(e, ERR_ENDED, "process %d has ended", target_pid(t));
-	if (!d->own->samples.sampler)
-		return err_set(e, ERR_CONFINED, "%s, and without perf it cannot be sampled: %s",
-			       target_unprobed(t), d->note);
-	report_unprobed(d, t);
-	return 0;
+	return err_set(e, ERR_CONFINED, "%s, and without perf it cannot be sampled: %s",
+		       target_unprobed(t), d->note);
 }
 
-static int begin(struct session *session, struct err *e)
+/* Without perf: the program is probed from the beginning. */
+static int begin_traced(struct diagnosis *d, struct err *e)
 {
-	struct diagnosis *d = session->own;
 	struct target *t = d->probing.first;
 	int pid = target_pid(t);
-	examine(d, add_process(d, t, false));
+	watched_process(&d->own->sink.stacks.watched, pid);
+	watched_name_process(&d->own->sink.stacks.watched, pid);
+	process_examine(d, machine_add_process(&d->own->machine, pid, t));
 	int rc = target_unprobed(t) ? 0 : target_commit(t, NULL, e);
 	/* ERR_CONFINED: the process has restricted its system calls in between; an event will
 	 * report it. */
@@ -366,10 +219,39 @@ static int begin(struct session *session, struct err *e)
 		return rc;
 	if (rc && rc != ERR_CONFINED)
 		t = d->probing.first = NULL; /* the process is another one by now, or gone */
-	samples_watch(&d->own->samples, pid);
-	profile_fact(&d->profile, "sampler", d->own->samples.sampler ? "perf" : "ptrace");
 	d->own->opened = now_seconds();
 	return t && target_unprobed(t) ? do_without_probes(d, t, e) : 0;
+}
+
+static int begin(struct session *session, struct err *e)
+{
+	struct diagnosis *d = session->own;
+	bool sampled = d->own->samples.sampler;
+	profile_fact(&d->profile, "sampler", sampled ? "perf" : "ptrace");
+	if (!sampled)
+		return begin_traced(d, e);
+	if (!session->o->argv)
+		process_add(d, session->o->pid, NULL);
+	return 0;
+}
+
+static int let_go(struct session *session, int *not_started, struct err *e)
+{
+	struct diagnosis *d = session->own;
+	if (!d->own->samples.sampler)
+		return probing_go(session, not_started, e);
+	d->own->before = now_seconds() - d->own->created;
+	int rc = starting_go(&d->own->starting, session, not_started, e);
+	if (!rc && session->program)
+		engine_expect_end(d->probing.engine, session->program);
+	return rc;
+}
+
+static void abandon(struct session *session)
+{
+	struct diagnosis *d = session->own;
+	starting_abandon(&d->own->starting);
+	probing_abandon(session);
 }
 
 /* ---- the strongest findings ---- */
@@ -418,6 +300,16 @@ uint32_t diagnose_strongest(struct diagnosis *d, const char **lines, uint32_t mo
 
 /* ---- the end ---- */
 
+/* A program that Sonde has started waits for the end of the search as well. */
+static void note_overhead(struct diagnosis *d)
+{
+	double seconds = d->session.seconds, around = 0;
+	if (d->o->session.argv)
+		around = d->own->before + now_seconds() - (d->session.started + seconds);
+	facts_number(&d->profile, "overhead", overhead_whole(&d->own->overhead, seconds, around),
+		     6);
+}
+
 static void leave(struct session *session)
 {
 	struct diagnosis *d = session->own;
@@ -427,9 +319,10 @@ static void leave(struct session *session)
 	count_experiments(d);
 	samples_finish(&d->own->samples);
 	vec_each (process, &d->own->machine.live_processes)
-		target_leave(d->own->machine.processes.data[*process].target);
+		if (d->own->machine.processes.data[*process].target)
+			target_leave(d->own->machine.processes.data[*process].target);
 	facts_number(&d->profile, "search_seconds", d->session.seconds, 3);
-	facts_number(&d->profile, "overhead", probes_whole_overhead(&d->own->probes), 6);
+	note_overhead(d);
 	profile_fact(&d->profile, "ended", d->session.ended);
 	history_write(d, false);
 }
@@ -453,6 +346,7 @@ static void complete(struct session *session)
 	profile_fuse(&d->profile, &fuse);
 	history_write(d, true);
 	findings_make(&d->profile);
+	note_overhead(d);
 }
 
 /* ---- new and free ---- */
@@ -461,13 +355,13 @@ static const struct session_ops ops = {
 	.open = open_program,
 	.add_facts = add_facts,
 	.begin = begin,
-	.go = probing_go,
+	.go = let_go,
 	.wait = wait_for_events,
 	.is_over = is_over,
 	.work = work,
 	.leave = leave,
 	.complete = complete,
-	.abandon = probing_abandon,
+	.abandon = abandon,
 };
 
 struct diagnosis *diagnose_new(const struct diagnose_options *o)
@@ -484,10 +378,11 @@ struct diagnosis *diagnose_new(const struct diagnose_options *o)
 	d->own = own;
 	profile_init(&d->profile);
 	session_init(&d->session, &o->session, &ops, d, &d->profile);
-	probing_init(&d->probing, &d->session, engine_new(&options), &events);
+	probing_init(&d->probing, &d->session, engine_new(&options), &process_events);
 	arena_init(&own->arena);
 	arena_init(&own->lines);
 	own->settled = -1;
+	own->created = now_seconds();
 	own->search = search_new(&d->o->search, &diagnose_ops, d);
 	struct resources *r = search_resources(own->search);
 	own->code = code_parts_new(r, d->o->loops);
@@ -507,7 +402,12 @@ struct diagnosis *diagnose_new(const struct diagnose_options *o)
 	own->samples.sink = &own->sink;
 	own->samples.metric = add_metric(&d->profile, "cpu-clock", 1000000000 / HZ);
 	own->sink.wait_metric = add_metric(&d->profile, "wait", 0);
+	own->probes.reach = process_begin;
+	own->probes.ctx = d;
 	samples_open(&own->samples, HZ, d->note, sizeof(d->note));
+	own->machine.sampled = own->samples.sampler;
+	if (own->samples.sampler)
+		engine_on_demand(d->probing.engine);
 	return d;
 }
 

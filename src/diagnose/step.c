@@ -26,5 +26,10 @@ void diagnose_step(struct diagnosis *d)
 	waits_step(&own->waits, probes_part, &own->probes);
 	probes_step(&own->probes);
 	machine_end_step(&own->machine);
+	overhead_step(&own->overhead, &own->machine,
+		      &(struct overhead_reading){
+			      .stops = 1e-9 * (double)engine_stopped_ns(d->probing.engine),
+			      .probes = own->probes.spent,
+			      .samples = own->sink.samples});
 	report_new_parts(d);
 }

@@ -286,6 +286,23 @@ static const char *function_name(const struct waits *w, uint32_t process, uint64
 	return code_name_at(p.code, p.va);
 }
 
+/* The object that stands for a function, which is known by its name: functions of MPI have two, and
+ * one address each in several modules. */
+static uint32_t function_object(struct waits *w, uint32_t process, enum object_kind kind,
+				uint64_t pc, const char *name)
+{
+	static const uint64_t by_name = UINT64_C(1) << 63; /* no address has this bit */
+	name += !strncmp(name, "PMPI_", 5);
+	size_t n = strcspn(name, "@");
+	uint32_t at = add_object(w, process, kind, n ? hash_bytes(name, n, 0) | by_name : pc);
+	struct wait_object *o = &w->objects.data[at];
+	if (!o->named) {
+		o->name = arena_strndup(w->arena, name, n);
+		o->named = true;
+	}
+	return at;
+}
+
 /* A spinning thread makes no system call that shows the kind of its object: the name of the
  * function does. If there is no object, the function itself takes its place. */
 static uint32_t spinning_object(struct waits *w, uint32_t process, const struct wait_value *v)
@@ -295,13 +312,50 @@ static uint32_t spinning_object(struct waits *w, uint32_t process, const struct 
 	if (kind == OBJECT_KINDS)
 		kind = OBJECT_SPIN;
 	bool has_object = kind == OBJECT_SPIN || strstr(name, "lock");
-	uint32_t at = add_object(w, process, kind, has_object ? v->object : v->pc);
-	struct wait_object *o = &w->objects.data[at];
-	if (!has_object && !o->named) {
-		o->name = arena_strdup(w->arena, name);
-		o->named = true;
+	return has_object ? add_object(w, process, kind, v->object)
+			  : function_object(w, process, kind, v->pc, name);
+}
+
+uint32_t waits_in_function(struct waits *w, uint32_t process, enum object_kind kind,
+			   const struct code *code, uint64_t va, uint64_t bias)
+{
+	uint32_t count, i = flow_function_at(code->flow, va);
+	uint64_t start = i == UINT32_MAX ? va : flow_functions(code->flow, &count)[i].start;
+	return function_object(w, process, kind, start + bias, code_name_at(code, va));
+}
+
+uint32_t waits_on_variable(struct waits *w, uint32_t process, enum object_kind kind,
+			   uint64_t address)
+{
+	uint64_t offset, size;
+	return mapped_variable(w->mapped, process, address, &offset, &size)
+		       ? add_object(w, process, kind, address)
+		       : LEDGER_NONE;
+}
+
+/* Whether the call moves bytes, and fewer than RT_SMALL are asked for. Of a flush only probes show
+ * how much it writes: until they do, it is taken for a small one. */
+static bool seems_small(const struct call_made *call, bool may_be_probed)
+{
+	switch (call->number) {
+	case SYS_read:
+	case SYS_write:
+	case SYS_pread64:
+	case SYS_pwrite64:
+	case SYS_sendto:
+	case SYS_recvfrom: return call->arguments[2] < RT_SMALL;
+	case SYS_fsync:
+	case SYS_fdatasync: return may_be_probed;
+	default: return false;
 	}
-	return at;
+}
+
+double waits_small(const struct waits *w, uint32_t object, const struct call_made *call)
+{
+	const struct wait_object *o = &w->objects.data[object];
+	if (o->seconds > 0)
+		return o->small_seconds / o->seconds;
+	return call && seems_small(call, !w->machine->processes.data[o->process].unprobed);
 }
 
 static uint32_t find_object(struct waits *w, uint32_t process, const struct wait_value *v)
@@ -376,6 +430,8 @@ static void register_object(struct waits *w, uint32_t object)
 		return;
 	if (o->kind == OBJECT_FUTEX && w->time - o->first < patience)
 		return;
+	if (!o->named && object_kinds[o->kind].hierarchy == SYNC)
+		name_memory(w, o); /* its module may have been mapped since */
 	find_maker(w, o);
 	uint32_t kind = new_part(w, object_kinds[o->kind].hierarchy, o->kind);
 	o->part = new_part(w, kind, object);
@@ -397,7 +453,8 @@ static double seconds_between(uint64_t from, uint64_t to)
 
 static uint32_t row_of(struct waits *w, uint32_t process, const struct wait_value *v)
 {
-	const uint64_t key[] = {process, (uint64_t)v->tid << 32 | v->subject, v->pc, v->object};
+	const uint64_t key[] = {(uint64_t)w->machine->processes.data[process].begun << 32 | process,
+				(uint64_t)v->tid << 32 | v->subject, v->pc, v->object};
 	uint32_t next = w->rows.len;
 	uint32_t at = hashmap_add(&w->row_at, hash_bytes(key, sizeof(key), 0), next);
 	if (at == next)
@@ -521,7 +578,8 @@ void waits_step(struct waits *w, subject_part part_of, void *ctx)
 		*object = LEDGER_NONE;
 	vec_each (process, &w->machine->live_processes) {
 		struct wait_reading s = {w, *process, part_of, ctx};
-		target_waits(w->machine->processes.data[*process].target, on_value, &s);
+		if (w->machine->processes.data[*process].target)
+			target_waits(w->machine->processes.data[*process].target, on_value, &s);
 	}
 	vec_each (row, &w->reported)
 		add_row(w, &w->rows.data[*row]);

@@ -90,6 +90,17 @@ void waits_step(struct waits *w, subject_part part_of, void *ctx);
 uint32_t waits_now(const struct waits *w, uint32_t thread);
 /* Returns what a thread waits for in a system call; LEDGER_NONE: the call does not show it. */
 uint32_t waits_in_call(struct waits *w, uint32_t process, const struct call_made *c);
+/* Returns what stands for the object of a thread that waits in this function, without a system call
+ * that shows it: the function itself. */
+uint32_t waits_in_function(struct waits *w, uint32_t process, enum object_kind kind,
+			   const struct code *code, uint64_t va, uint64_t bias);
+/* Returns the object at this address, if a variable is there; otherwise LEDGER_NONE. */
+uint32_t waits_on_variable(struct waits *w, uint32_t process, enum object_kind kind,
+			   uint64_t address);
+/* Returns the share of the time that threads wait for the object, in this call, in operations that
+ * move few bytes: as probes have measured it; otherwise as the call asks for. `call` may be NULL.
+ */
+double waits_small(const struct waits *w, uint32_t object, const struct call_made *call);
 /* Notes that an object is of this kind, as the stack of a thread that waits for it shows. */
 void waits_learn(struct waits *w, uint32_t object, enum object_kind kind);
 /* Returns the kind of object that a function waits for, by its name; OBJECT_KINDS if it is not

@@ -470,8 +470,9 @@ void word_limits(struct wording *t)
 	const struct profile *p = t->k->p;
 	const struct evidence_run *run = &t->k->e->run;
 	const char *sampler = profile_get_fact(p, "sampler"), *why = profile_get_fact(p, "note");
+	bool traced = sampler && !strcmp(sampler, "ptrace");
 	add_undecided(t);
-	if (sampler && !strcmp(sampler, "ptrace"))
+	if (traced)
 		remark(t, PROFILE_NONE, "note",
 		       "perf is unavailable, so call stacks were sampled with ptrace, about 25 "
 		       "times per second; shares are approximate: %s",
@@ -486,7 +487,7 @@ void word_limits(struct wording *t)
 		       "The machine was busy: threads ran for %.1f s in total and waited %.1f s "
 		       "for a CPU.",
 		       run->ran, run->ready);
-	if (run->calls_sampled)
+	if (run->calls_sampled && traced)
 		remark(t, PROFILE_NONE, "note",
 		       "Timing every system call would have had too much overhead; the time in "
 		       "them is estimated from samples.");

@@ -85,5 +85,8 @@ struct arch_calls {
 extern const struct arch_calls a64_calls, x64_calls;
 
 const struct arch_calls *arch_calls(const struct arch *arch);
+struct registers;
+/* The register at an offset of NT_PRSTATUS; 0 if there is none. */
+uint64_t calls_register(const struct arch *arch, const struct registers *r, uint16_t offset);
 /* The register that holds the number of a system call. */
 unsigned calls_number_register(const struct arch *arch);

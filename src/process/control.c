@@ -38,7 +38,7 @@ int control_attach(struct control *c, int pid, struct err *e)
 	if (control_find_process(c, pid))
 		return err_set(e, ERR_INPUT, "process %d is observed already", pid);
 	struct err why = {.code = 0};
-	int total = seize_process(c, pid, TRACEE_ENDS, &last, &why);
+	int total = seize_process(c, pid, c->extent, &last, &why);
 	if (total && !last)
 		return 0;
 	if (total)
@@ -104,6 +104,7 @@ struct control *control_new(void)
 	sigset_t child;
 	struct sigaction action = {.sa_handler = SIG_DFL};
 	struct control *c = xcalloc(1, sizeof(*c));
+	c->extent = TRACEE_ENDS;
 	launch_remember_signals();
 	sigemptyset(&child);
 	sigaddset(&child, SIGCHLD);
@@ -111,6 +112,11 @@ struct control *control_new(void)
 	pthread_sigmask(SIG_BLOCK, &child, &c->mask_before);
 	sigaction(SIGCHLD, &action, &c->child_before);
 	return c;
+}
+
+void control_ignore_births(struct control *c)
+{
+	c->extent = TRACEE_PROCESSES;
 }
 
 void control_free(struct control *c)

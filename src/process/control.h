@@ -73,6 +73,10 @@ struct control_event {
 };
 
 struct control *control_new(void);
+/* From now on, control_attach() traces neither the births of threads nor their ends: a thread does
+ * not stop for us when it creates another one, nor before it ends. control_stop() seizes threads
+ * that are new; CONTROL_BORN is not reported, and the end_watcher is not called. */
+void control_ignore_births(struct control *c);
 /* Detaches from all threads that are still traced, unless control_leave_all() was called before. */
 void control_free(struct control *c);
 
@@ -116,6 +120,9 @@ void control_interrupt(struct control *c, int tid);
  * of the thread, is reported later. */
 bool control_await_stop(struct control *c, int tid, uint64_t ns);
 
+/* How long processes have been stopped by control_stop() so far, all together: from when their
+ * threads were asked to stop until they were resumed or detached. */
+uint64_t control_stopped_ns(const struct control *c);
 /* Stops every thread of the process and of processes that share its memory. One control_resume()
  * resumes them, no matter how often they were stopped. Fails if the process has ended, or if one of
  * its threads cannot be seized; in the latter case it runs on. Threads and processes that were

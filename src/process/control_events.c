@@ -41,6 +41,7 @@ static struct control_process *new_process(struct control *c, int pid, int paren
 	if (p.shared) {
 		p.memory = maker->memory;
 		p.stopped = maker->stopped;
+		p.stop_began = maker->stop_began;
 	}
 	p.leaving = maker && maker->leaving;
 	vec_push(&c->processes, p);

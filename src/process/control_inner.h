@@ -8,10 +8,11 @@ struct control_process {
 	int pid;
 	uint32_t memory; /* processes with the same number share their memory */
 	bool stopped;
-	bool leaving;  /* its threads are detached when they stop */
-	bool complete; /* all its threads are known and traced */
-	int parent;    /* pid */
-	bool shared;   /* it was created to run in the memory of its parent (vfork) */
+	bool leaving;        /* its threads are detached when they stop */
+	bool complete;       /* all its threads are known and traced, and so will be new ones */
+	uint64_t stop_began; /* ns: when it was asked to stop; 0: it runs */
+	int parent;          /* pid */
+	bool shared;         /* it was created to run in the memory of its parent (vfork) */
 };
 
 struct control {
@@ -19,13 +20,15 @@ struct control {
 	struct tid_index by_tid; /* places in `threads` */
 	VEC(struct control_process) processes;
 	VEC(struct control_event) events;
-	uint32_t reported; /* how many of the events control_next() has returned */
-	uint32_t memories; /* the last number that a memory was given */
-	uint32_t turn;     /* number of the present or last control_drain() */
-	bool expecting;    /* control_expect_end() was called */
-	bool more;         /* control_drain() has left events for which no SIGCHLD may follow */
-	bool left;         /* control_leave_all() was called */
-	int child_fd;      /* signalfd for SIGCHLD */
+	uint32_t reported;         /* how many of the events control_next() has returned */
+	uint32_t memories;         /* the last number that a memory was given */
+	enum tracee_extent extent; /* for control_attach() */
+	uint64_t stopped_ns;       /* see control_stopped_ns() */
+	uint32_t turn;             /* number of the present or last control_drain() */
+	bool expecting;            /* control_expect_end() was called */
+	bool more;    /* control_drain() has left events for which no SIGCHLD may follow */
+	bool left;    /* control_leave_all() was called */
+	int child_fd; /* signalfd for SIGCHLD */
 	signal_watcher watcher;
 	fork_watcher fork_watcher;
 	end_watcher end_watcher;
@@ -52,7 +55,7 @@ void control_remove(struct control *c, struct control_thread *t);
 int control_seize_thread(struct control *c, int pid, int tid, enum tracee_extent extent,
 			 struct err *e);
 /* Seizes the threads of a process that are not traced yet, in one pass. Returns how many those
- * were. With TRACEE_ENDS, fails if a live thread cannot be seized. */
+ * were. With the extent of control_attach(), fails if a live thread cannot be seized. */
 int control_seize_threads(struct control *c, int pid, enum tracee_extent extent, struct err *e);
 /* Whether the thread will be detached when it stops, alone or with its process. */
 bool control_is_leaving(struct control *c, const struct control_thread *t);
@@ -63,6 +66,8 @@ void control_ask(struct control_thread *t);
 void control_drain(struct control *c);
 /* Resumes a stopped thread, or detaches it if it is leaving. */
 void control_release(struct control *c, struct control_thread *t);
+/* The processes with this memory run again. */
+void control_note_running(struct control *c, uint32_t memory);
 /* Sleeps until something happens to a thread, or until `then`, but not longer than SLEEP_MAX_NS.
  * With `let_in`, signals to Sonde that are blocked are let in during the sleep. Returns false if
  * such a signal ended the sleep. */

@@ -71,6 +71,7 @@ void control_detach(struct control *c, int pid)
 	vec_each (q, &c->processes)
 		q->leaving |= q->memory == memory;
 	control_release_sleepers(c, memory);
+	control_note_running(c, memory);
 	leave_marked(c, now_ns() + LEAVE_NS);
 	debug(LOG_PROBE, 1, "process %d: detached, %u threads left to the kernel", pid,
 	      control_threads(c, pid, NULL, 0));

@@ -56,24 +56,46 @@ static bool all_halted(struct control *c, uint32_t memory, bool look, bool patie
 	return halted;
 }
 
-/* A thread that was creating another one when it was seized has created it untraced. After all
- * known threads have stopped, /proc shows every such thread. Seizes them; sets *all if there are
- * none. */
+/* A thread that was creating another one when it was seized has created it untraced, and later ones
+ * are not traced if births are ignored. After all known threads have stopped, /proc shows every
+ * such thread. Seizes them; sets *all if there are none. */
 static int seize_missed_threads(struct control *c, struct control_process *p, bool *all,
 				struct err *e)
 {
-	int found = p->complete ? 0 : control_seize_threads(c, p->pid, TRACEE_ENDS, e);
+	int found = p->complete ? 0 : control_seize_threads(c, p->pid, c->extent, e);
 	*all = !found;
 	if (*all)
-		p->complete = true;
+		p->complete = c->extent == TRACEE_ENDS;
 	return found < 0 ? found : 0;
 }
 
 static void set_stopped(struct control *c, uint32_t memory, bool stopped)
 {
-	vec_each (p, &c->processes)
-		if (p->memory == memory)
-			p->stopped = stopped;
+	uint64_t now = now_ns();
+	vec_each (p, &c->processes) {
+		if (p->memory != memory)
+			continue;
+		if (stopped && !p->stopped)
+			p->stop_began = now;
+		p->stopped = stopped;
+	}
+}
+
+void control_note_running(struct control *c, uint32_t memory)
+{
+	uint64_t now = now_ns(), longest = 0;
+	vec_each (p, &c->processes) {
+		if (p->memory != memory || !p->stop_began)
+			continue;
+		longest = now - p->stop_began > longest ? now - p->stop_began : longest;
+		p->stop_began = 0;
+	}
+	c->stopped_ns += longest;
+}
+
+uint64_t control_stopped_ns(const struct control *c)
+{
+	return c->stopped_ns;
 }
 
 int control_stop(struct control *c, int pid, struct err *e)
@@ -175,6 +197,7 @@ void control_resume(struct control *c, int pid)
 		if (can_go(c, *t, memory))
 			control_release(c, *t);
 	}
+	control_note_running(c, memory);
 }
 
 /* Whether the thread is halted again. That may be without a stop: as the first thread it may have

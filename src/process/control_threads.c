@@ -112,7 +112,7 @@ int control_seize_threads(struct control *c, int pid, enum tracee_extent extent,
 			continue;
 		int refused = control_seize_thread(c, pid, *tid, extent, e);
 		count += !refused;
-		if (refused && extent == TRACEE_ENDS && thread_lives(*tid) &&
+		if (refused && extent == c->extent && thread_lives(*tid) &&
 		    thread_tracer(*tid) != getpid())
 			rc = refused;
 	}

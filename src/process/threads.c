@@ -105,16 +105,27 @@ int process_parent(int pid)
 	return status_number(pid, "\nPPid:");
 }
 
+bool thread_turns(int tid, uint64_t *waits, uint64_t *turns)
+{
+	if (!read_status(tid, "\nvoluntary_ctxt_switches:", 10, waits) ||
+	    !read_status(tid, "\nnonvoluntary_ctxt_switches:", 10, turns))
+		return false;
+	*turns += *waits;
+	return true;
+}
+
 uint64_t thread_switches(int tid)
 {
 	uint64_t number;
 	return read_status(tid, "\nvoluntary_ctxt_switches:", 10, &number) ? number : 0;
 }
 
+/* The file of the thread alone: for /proc/TID/stat, the kernel would add up the times of all
+ * threads of its process. */
 char thread_state(int tid)
 {
-	char path[40], text[128];
-	snprintf(path, sizeof(path), "/proc/%d/stat", tid);
+	char path[64], text[128];
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", tid, tid);
 	if (!read_small(path, text, sizeof(text)))
 		return 0;
 	/* The name before the state may contain parentheses. */
@@ -163,6 +174,19 @@ uint64_t cpus_stolen_ns(void)
 	    sscanf(text, "cpu %*u %*u %*u %*u %*u %*u %*u %llu", &ticks) != 1)
 		return 0;
 	return ticks * (1000000000 / (uint64_t)sysconf(_SC_CLK_TCK));
+}
+
+/* All but the fourth and fifth number, in which CPUs are idle, and the eighth. */
+uint64_t cpus_busy_ns(void)
+{
+	char text[512];
+	unsigned long long user, nice, system, irq, softirq;
+	if (!read_small("/proc/stat", text, sizeof(text)) ||
+	    sscanf(text, "cpu %llu %llu %llu %*u %*u %llu %llu", &user, &nice, &system, &irq,
+		   &softirq) != 5)
+		return 0;
+	return (user + nice + system + irq + softirq) *
+	       (1000000000 / (uint64_t)sysconf(_SC_CLK_TCK));
 }
 
 /* Field 47. Counting starts after field 2, a name that may contain anything. */

@@ -18,6 +18,8 @@ int process_parent(int pid);
 /* How often the thread has given up its CPU voluntarily, ptrace stops included; 0 if it has
  * ended. */
 uint64_t thread_switches(int tid);
+/* The same, and how often it has given up a CPU in all. */
+bool thread_turns(int tid, uint64_t *waits, uint64_t *turns);
 /* The letter for the state of the thread (R, S, D, T, t, Z, ...), or 0 if it is gone. */
 char thread_state(int tid);
 /* Whether the thread exists and is no zombie. */
@@ -25,7 +27,7 @@ bool thread_lives(int tid);
 /* The system call that a thread is in, if it does not run; number -1: none. */
 struct call_made {
 	int number;
-	uint64_t arguments[2]; /* the first two arguments */
+	uint64_t arguments[3]; /* the first three arguments */
 };
 struct call_made thread_call(int pid, int tid);
 /* The same from the text of /proc/PID/task/TID/syscall. */
@@ -65,6 +67,8 @@ bool thread_ran(int pid, int tid, uint64_t *cpu_ns, uint64_t *ready_ns);
 /* Stolen time of all CPUs together: how long they wanted to run while the host of this virtual
  * machine ran others. The times above do not include it. */
 uint64_t cpus_stolen_ns(void);
+/* The time that all CPUs of the machine have been busy for somebody, in ns. */
+uint64_t cpus_busy_ns(void);
 
 /* Where the heap (brk) of the process begins; 0 if that is unknown. */
 uint64_t process_heap(int pid);

@@ -15,7 +15,8 @@
 /* Options of ptrace. Never PTRACE_O_EXITKILL: the program must survive Sonde. */
 enum {
 	OPTIONS_ALL = PTRACE_O_TRACEEXEC | PTRACE_O_TRACESYSGOOD,
-	OPTIONS_CHILDREN = PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK,
+	OPTIONS_PROCESSES = PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK,
+	OPTIONS_CHILDREN = OPTIONS_PROCESSES | PTRACE_O_TRACECLONE,
 	OPTIONS_ENDS = OPTIONS_CHILDREN | PTRACE_O_TRACEEXIT,
 };
 
@@ -29,8 +30,9 @@ void tracee_adopt(struct tracee *t, int tid)
 
 int tracee_seize(struct tracee *t, int tid, enum tracee_extent extent, struct err *e)
 {
-	static const uintptr_t extra[] = {
-		[TRACEE_CHILDREN] = OPTIONS_CHILDREN, [TRACEE_ENDS] = OPTIONS_ENDS};
+	static const uintptr_t extra[] = {[TRACEE_PROCESSES] = OPTIONS_PROCESSES,
+					  [TRACEE_CHILDREN] = OPTIONS_CHILDREN,
+					  [TRACEE_ENDS] = OPTIONS_ENDS};
 	uintptr_t options = OPTIONS_ALL | extra[extent];
 	tracee_adopt(t, tid);
 	if (!fault("seize", EPERM) && !ptrace(PTRACE_SEIZE, tid, NULL, options))

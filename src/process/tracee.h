@@ -43,9 +43,10 @@ struct tracee_event {
 };
 
 enum tracee_extent {
-	TRACEE_ALONE,    /* this thread only */
-	TRACEE_CHILDREN, /* and new threads and processes */
-	TRACEE_ENDS,     /* and all of them stop before they end (TRACEE_ENDING) */
+	TRACEE_ALONE,     /* this thread only */
+	TRACEE_PROCESSES, /* and new processes */
+	TRACEE_CHILDREN,  /* and new threads */
+	TRACEE_ENDS,      /* and all of them stop before they end (TRACEE_ENDING) */
 };
 int tracee_seize(struct tracee *t, int tid, enum tracee_extent extent, struct err *e);
 /* For a new thread, which is traced because its creator is. */

@@ -22,8 +22,7 @@ struct evidence_run {
 	double sampled[EVIDENCE_CLASSES]; /* time that all samples of a class represent */
 	uint32_t cpus;                    /* CPUs of the machine */
 	uint64_t ignored;   /* threads and objects too short-lived to examine individually */
-	bool calls_sampled; /* too many system calls to trace: time in them is estimated from
-			       samples */
+	bool calls_sampled; /* the time in system calls was measured by samples, not by probes */
 };
 
 /* Names of a function or loop for people, in addition to those of its resource. */

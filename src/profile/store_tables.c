@@ -288,8 +288,8 @@ static const struct column evidence_columns[] = {
 			"and were ready but had no CPU. _sampled_cpu_, _sampled_sync_, "
 			"_sampled_io_: seconds that samples stand for, by what threads did. "
 			"_cpus_: number of CPUs. _ignored_: threads and objects too short-lived to "
-			"be examined individually. _calls_sampled_: 1 if there were too many "
-			"system calls to time each."),
+			"be examined individually. _calls_sampled_: 1 if the time in "
+			"system calls was measured by samples."),
 };
 
 const struct column store_numbers[STORE_NUMBERS] = {

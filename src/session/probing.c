@@ -47,10 +47,10 @@ static bool is_stopped_for(enum engine_happening what)
 
 static void handle_event(struct probing *p, const struct engine_event *v)
 {
-	if (v->what == ENGINE_ENDED && target_pid(v->target) == p->session->program)
+	if (v->what == ENGINE_ENDED && v->pid == p->session->program)
 		session_program_ended(p->session, v->status);
 	p->ops->handlers[v->what](p->session->own, v);
-	if (is_stopped_for(v->what))
+	if (v->target && is_stopped_for(v->what))
 		target_go(v->target);
 }
 

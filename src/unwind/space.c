@@ -257,6 +257,28 @@ struct place space_find(struct space *s, uint64_t pc)
 	return maps_to_va(&mi, r->code->module, pc, &found.va) ? found : nowhere;
 }
 
+/* Whether an earlier range is of the same file. */
+static bool is_visited(const struct space *s, const struct range *r)
+{
+	for (const struct range *before = s->ranges.data; before < r; before++)
+		if (before->file == r->file)
+			return true;
+	return false;
+}
+
+void space_codes(struct space *s, code_visitor visit, void *ctx)
+{
+	for (uint32_t i = 0; i < s->ranges.len; i++) {
+		struct range *r = &s->ranges.data[i];
+		if (!r->file || r->file->vdso || is_visited(s, r))
+			continue;
+		uint64_t start = r->at.start;
+		struct place p = space_find(s, start);
+		if (p.code && p.code->flow)
+			visit(ctx, p.code, start - p.va);
+	}
+}
+
 static bool code_keeps_records(struct code *code)
 {
 	if (code->records == RECORDS_NOT_ASKED)

@@ -69,5 +69,10 @@ uint64_t space_serial(const struct space *s);
 /* Looks up a pc, without reading the maps again. */
 struct place space_find(struct space *s, uint64_t pc);
 
+/* Visits each module that is mapped, with the difference between its run-time addresses and its
+ * own. Opens all files that are not open yet. */
+typedef void (*code_visitor)(void *ctx, struct code *code, uint64_t bias);
+void space_codes(struct space *s, code_visitor visit, void *ctx);
+
 /* Whether all mapped code keeps frame records. Opens all files that are not open yet. */
 bool space_keeps_records(struct space *s);

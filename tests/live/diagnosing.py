@@ -61,14 +61,15 @@ class Victim:
     """`found`: all of these must be, `besides`: these may be, and nothing else. `without_loops`, `by_calls`: the same where the
     search does not know loops, or does not look below what is false. `step`: a pattern of one of the next steps. `seconds`: for
     how long it runs, if not until the search is through. `phases`: it does something else when that is so, and then for as
-    long again."""
+    long again. `traced`: it is searched without perf."""
 
     def __init__(self, *found, besides=(), without_loops=None, by_calls=None, seconds=None, build=None, source=None, command=(),
-                 experiments=2000, ended="exit", step=None, phases=False):
+                 experiments=2000, ended="exit", step=None, phases=False, traced=False):
         self.found, self.besides = found, besides
         self.without_loops, self.by_calls = without_loops, by_calls
         self.seconds, self.build, self.source, self.command = seconds, build, source, command
         self.experiments, self.ended, self.step, self.phases = experiments, ended, step, phases
+        self.traced = traced
 
     def expected(self, strategy="deep-start", loops=True):
         if not loops and self.without_loops:
@@ -110,10 +111,14 @@ VICTIMS = {
     "mutex": Victim(Want("sync", "take", truth="queue_lock", sync="mutex/queue_lock"),
                     Want("cpu", "order_queue@order", truth="order_queue"), besides=[UNEVEN],
                     step="do less work while mutex queue_lock is held*"),
-    # An object that no symbol tells of has its address for a name, and the place where it was made; std::mutex is made without
-    # a call, so that one is known by who waits for it.
-    "made_mutex": Victim(Want("sync", "deposit", truth="deposit", sync="mutex/0x* created in open_account (made_mutex.c:[0-9]*)"),
+    # An object that no symbol tells of has its address for a name, and who waits for it; or the place where it was made, if
+    # there were probes then, as in a program that is traced from its beginning.
+    "made_mutex": Victim(Want("sync", "deposit", truth="deposit", sync="mutex/0x* used in deposit*"),
                          Want("cpu", "audit@audit", truth="audit"), besides=[UNEVEN]),
+    "traced_mutex": Victim(Want("sync", "deposit", truth="deposit",
+                                sync="mutex/0x* created in open_account (made_mutex.c:[0-9]*)"),
+                           Want("cpu", "audit@audit", truth="audit"), besides=[UNEVEN], source="made_mutex.c",
+                           traced=True),
     "heap_mutex": Victim(Want("sync", "Account::deposit", truth="deposit", sync="mutex/0x* used in Account::deposit*"),
                          Want("cpu", "Account::audit@audit", truth="audit"), besides=[UNEVEN]),
     "two_paths": Victim(Want("sync", "insert", truth="insert", sync="mutex/index_lock"),
@@ -125,7 +130,7 @@ VICTIMS = {
     "barrier": Victim(Want("sync", "meet", truth="phase", sync="barrier/phase"),
                       Want("imbalance", "compute@compute", truth="compute"), Want("cpu", "compute@compute", truth="compute"),
                       step="balance the work of *"),
-    "workers": Victim(Want("sync", "meet", truth="meet", sync="barrier/0x* created in main (workers.c:[0-9]*)"),
+    "workers": Victim(Want("sync", "meet", truth="meet", sync="barrier/0x* used in meet*"),
                       Want("imbalance", "compute@compute", truth="compute"), Want("cpu", "compute@compute", truth="compute")),
     # What waits is the library's code, in threads that are its own.
     "openmp": Victim(Want("sync", "*", truth="sweep", sync="openmp*"), Want("imbalance", "item@item", truth="item"),

@@ -84,7 +84,7 @@ static struct member *add_member(struct family *f, struct target *t)
 	vec_push(&f->members, m);
 	m->alone = settings.engine.lazy && target_pid(t) != f->first;
 	if (settings.waits && !m->alone)
-		target_watch_waits(t);
+		target_watch_waits(t, true);
 	return m;
 }
 
@@ -117,7 +117,7 @@ void member_begin(struct family *f, struct member *m)
 	if (target_begin(m->target, &ignored))
 		return;
 	if (settings.waits)
-		target_watch_waits(m->target);
+		target_watch_waits(m->target, true);
 	look_for_modules(f, m);
 }
 

@@ -18,7 +18,6 @@
 
 #include "base/arena.h"
 #include "diagnose/waits.h"
-#include "probe/region/target.h"
 
 /* What a thread does in a step. */
 enum doing {
@@ -44,7 +43,6 @@ struct fixture {
 	struct ledger ledger;
 	struct arena arena;
 	struct machine machine;
-	struct target *targets[2];
 	double now;
 	int child;
 	struct helper helpers[MOST_HELPERS];
@@ -60,10 +58,7 @@ static int start(void **state)
 	arena_init(&f->arena);
 	machine_init(&f->machine, &f->resources, &f->ledger, &f->arena);
 	f->machine.at_once = 0;
-	for (int i = 0; i < 2; i++)
-		f->targets[i] = calloc(1, sizeof(struct target));
-	f->targets[0]->pid = getpid();
-	machine_add_process(&f->machine, f->targets[0], false);
+	machine_add_process(&f->machine, getpid(), NULL);
 	*state = f;
 	return 0;
 }
@@ -94,8 +89,6 @@ static int finish(void **state)
 	ledger_release(&f->ledger);
 	resources_release(&f->resources);
 	arena_release(&f->arena);
-	free(f->targets[0]);
-	free(f->targets[1]);
 	free(f);
 	return 0;
 }
@@ -134,13 +127,12 @@ static void start_child(struct fixture *f)
 		pause();
 		_exit(0);
 	}
-	f->targets[1]->pid = f->child;
 }
 
 static void add_child(struct fixture *f)
 {
 	start_child(f);
-	machine_add_process(&f->machine, f->targets[1], false);
+	machine_add_process(&f->machine, f->child, NULL);
 }
 
 static struct machine_thread *thread_of(struct fixture *f, int tid)
@@ -364,12 +356,12 @@ static void samples_that_were_lost_are_made_up_for(void **state)
 	uint32_t thread = machine_thread_of(&f->machine, 0, getpid());
 	double told = 0;
 	for (int i = 0; i < 40; i++) {
-		told = machine_seen(&f->machine, thread, step);
+		told = machine_seen(&f->machine, thread, getpid(), step);
 		RUN(f, 1, {getpid(), WORKS});
 	}
 	assert_near(told, step);
 	for (int i = 0; i < 40; i++) {
-		told = machine_seen(&f->machine, thread, step / 10);
+		told = machine_seen(&f->machine, thread, getpid(), step / 10);
 		RUN(f, 1, {getpid(), WORKS});
 	}
 	assert_true(told > 0.8 * step && told < 1.2 * step);
@@ -418,59 +410,84 @@ static void processes_come_and_go(void **state)
 {
 	struct fixture *f = *state;
 	add_child(f);
-	assert_int_equal(machine_process_of(&f->machine, f->targets[0]), 0);
-	assert_int_equal(machine_process_of(&f->machine, f->targets[1]), 1);
-	assert_int_equal(machine_process_of_pid(&f->machine, f->child), 1);
+	assert_int_equal(machine_process_of(&f->machine, getpid()), 0);
+	assert_int_equal(machine_process_of(&f->machine, f->child), 1);
 	machine_end_process(&f->machine, 1);
-	assert_int_equal(machine_process_of_pid(&f->machine, f->child), UINT32_MAX);
-	assert_int_equal(machine_process_of(&f->machine, f->targets[1]), UINT32_MAX);
+	assert_int_equal(machine_process_of(&f->machine, f->child), UINT32_MAX);
 	/* It executes another program: the same process, with new numbers. */
-	assert_int_equal(machine_add_process(&f->machine, f->targets[1], false), 2);
-	assert_int_equal(machine_process_of_pid(&f->machine, f->child), 2);
+	assert_int_equal(machine_add_process(&f->machine, f->child, NULL), 2);
+	assert_int_equal(machine_process_of(&f->machine, f->child), 2);
 	uint32_t thread = machine_thread_of(&f->machine, 2, f->child);
 	assert_int_equal(f->machine.threads.data[thread].process, 2);
 	assert_int_equal(machine_thread_of(&f->machine, 1, f->child),
 			 f->machine.processes.data[1].pool);
 }
 
-/* Scripts start thousands of processes: what is soon over is one part of the search, and what is
- * gone is not looked at again. */
+/* Scripts start thousands of processes: what is soon over is one part of the search, of which only
+ * samples are known. */
 static void young_processes_are_one_part(void **state)
 {
 	struct fixture *f = *state;
 	uint32_t before = f->resources.list.len;
-	start_child(f);
-	for (uint32_t i = 1; i <= 100; i++) {
-		assert_int_equal(machine_add_process(&f->machine, f->targets[1], true), i);
+	struct target *none;
+	for (int pid = 1000001; pid <= 1000100; pid++) {
+		machine_add_young(&f->machine, pid, NULL);
 		begin_step(f);
-		f->machine.processes.data[i].cpu = 0.5 * step;
+		uint32_t process = machine_brief(&f->machine);
+		uint32_t thread = machine_thread_of(&f->machine, process, pid);
+		double seen = machine_seen(&f->machine, thread, pid, 0.5 * step);
+		assert_near(seen, 0.5 * step);
 		machine_end_step(&f->machine);
-		machine_end_process(&f->machine, i);
+		assert_true(machine_end_young(&f->machine, pid, &none));
+		assert_false(machine_end_young(&f->machine, pid, &none));
 	}
+	begin_step(f);
+	const struct machine_process *brief = &f->machine.processes.data[f->machine.brief];
+	assert_near(f->machine.threads.data[brief->pool].cpu_all, 50 * step);
 	assert_int_equal(f->resources.list.len, before + 1);
-	assert_int_equal(f->machine.live_processes.len, 1);
-	assert_int_equal(f->machine.live_threads.len, 2); /* of this process, with its pool */
-	assert_near(machine_span(&f->machine, f->machine.brief).time, 100 * step);
+	assert_int_equal(f->machine.live_processes.len, 2);
+	assert_int_equal(f->machine.young.len, 0);
 }
 
-static void a_process_that_grows_up_is_a_part(void **state)
+static void young_processes_grow_up(void **state)
 {
 	struct fixture *f = *state;
-	start_child(f);
-	machine_add_process(&f->machine, f->targets[1], true);
-	const struct machine_process *p = &f->machine.processes.data[1];
-	uint32_t thread = machine_thread_of(&f->machine, 1, f->child);
-	assert_int_equal(p->part, f->machine.brief);
-	assert_int_equal(f->machine.threads.data[thread].part, f->machine.brief);
-	vec_clear(&f->machine.news);
-	machine_end_warm_up(&f->machine, 1);
-	assert_int_not_equal(p->part, f->machine.brief);
-	assert_int_equal(f->machine.threads.data[p->pool].part, p->part);
-	assert_true(machine_has(&f->machine, p->part, thread));
-	assert_false(machine_has(&f->machine, f->machine.brief, thread));
-	assert_int_equal(f->machine.news.len, 2);
-	machine_end_warm_up(&f->machine, 1);
-	assert_int_equal(f->machine.news.len, 2);
+	struct young_process grown;
+	begin_step(f);
+	machine_add_young(&f->machine, 1000001, NULL);
+	machine_end_step(&f->machine);
+	assert_false(machine_take_grown(&f->machine, 2 * step, &grown));
+	begin_step(f);
+	machine_add_young(&f->machine, 1000002, NULL);
+	machine_end_step(&f->machine);
+	begin_step(f);
+	assert_true(machine_take_grown(&f->machine, 2 * step, &grown));
+	assert_int_equal(grown.pid, 1000001);
+	assert_false(machine_take_grown(&f->machine, 2 * step, &grown));
+	begin_step(f);
+	assert_true(machine_take_grown(&f->machine, 2 * step, &grown));
+	assert_int_equal(grown.pid, 1000002);
+}
+
+/* Without probes, a thread waits whenever it does not run, and samples show what for. */
+static void samples_show_what_threads_wait_for(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t thread = machine_thread_of(&f->machine, 0, getpid());
+	begin_step(f);
+	machine_slept(&f->machine, thread, &object_kinds[OBJECT_CONDITION], 0.2 * step);
+	machine_slept(&f->machine, thread, &object_kinds[OBJECT_JOIN], 0.6 * step);
+	thread_of(f, getpid())->cpu = 0.5 * step;
+	thread_of(f, getpid())->ready = 0.1 * step;
+	machine_end_step(&f->machine);
+	assert_near(thread_of(f, getpid())->waited, 0.4 * step);
+	assert_near(thread_of(f, getpid())->joined, 0.3 * step);
+
+	f->machine.processes.data[0].watched = true;
+	begin_step(f);
+	machine_slept(&f->machine, thread, &object_kinds[OBJECT_CONDITION], 0.2 * step);
+	machine_end_step(&f->machine);
+	assert_near(thread_of(f, getpid())->waited, 0);
 }
 
 static double computed_in(const struct fixture *f, uint32_t part)
@@ -518,7 +535,8 @@ int main(void)
 		MACHINE_TEST(a_thread_has_to_grow_up),
 		MACHINE_TEST(a_few_need_not_grow_up),
 		MACHINE_TEST(young_processes_are_one_part),
-		MACHINE_TEST(a_process_that_grows_up_is_a_part),
+		MACHINE_TEST(young_processes_grow_up),
+		MACHINE_TEST(samples_show_what_threads_wait_for),
 		MACHINE_TEST(who_waits_for_work_beside_others_is_idle),
 		MACHINE_TEST(who_waits_for_the_starved_is_not_idle),
 		MACHINE_TEST(who_is_locked_out_is_not_idle),

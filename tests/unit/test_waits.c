@@ -81,7 +81,8 @@ static void add_process(int i, int pid)
 	t->pid = pid;
 	t->space = space_new(the.codes, pid);
 	assert_int_equal(space_refresh(t->space, &e), 0);
-	assert_int_equal(machine_add_process(&the.machine, t, false), i);
+	assert_int_equal(machine_add_process(&the.machine, pid, t), i);
+	the.machine.processes.data[i].watched = true;
 	struct place p = space_find(t->space, (uint64_t)writer);
 	assert_non_null(p.code);
 	vec_push(&the.mapped.processes, (struct mapped_process){0});

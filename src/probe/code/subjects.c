@@ -147,9 +147,18 @@ enum refusal target_refused(const struct target *t, uint32_t subject)
 	return t->code->subjects.data[subject].refused;
 }
 
-void target_watch_waits(struct target *t)
+void target_watch_waits(struct target *t, bool on)
 {
-	t->code->watch_waits = true;
+	t->code->watch_waits = on;
+	if (on)
+		return;
+	for (uint32_t i = 0; i < t->code->subjects.len; i++) {
+		uint8_t purpose = t->code->subjects.data[i].purpose;
+		if (purpose == PURPOSE_BLOCK || purpose == PURPOSE_SPIN || purpose == PURPOSE_MADE)
+			target_remove(t, i);
+	}
+	/* What guards against seccomp filters is among them, and is added again. */
+	vec_clear(&t->code->searched);
 }
 
 void target_ignore_waits(struct target *t, uint64_t pc)

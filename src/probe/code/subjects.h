@@ -45,7 +45,7 @@ enum refusal target_refused(const struct target *t, uint32_t subject);
 /* From the next commit on, target_waits() reports waits: in this target, and in children that it
  * forks from then on. It also does in programs that the target executes, after the first commit to
  * those, and in modules that it loads, after the first commit then. */
-void target_watch_waits(struct target *t);
+void target_watch_waits(struct target *t, bool on);
 /* From the next commit on, waits are not reported for the function with a system call at `pc`:
  * there are so many that watching them would have too much overhead. */
 void target_ignore_waits(struct target *t, uint64_t pc);

@@ -79,7 +79,7 @@ static int await_loaded(struct engine *g, int pid, struct target **out, struct e
 	struct control_event ev;
 	for (;;) {
 		vec_each (k, &g->events) {
-			if (k->target->pid != pid)
+			if (k->pid != pid)
 				continue;
 			if (k->what == ENGINE_ENDED)
 				return err_set(e, ERR_SYSTEM,

@@ -14,6 +14,7 @@
 #include "probe/region/calls.h"
 #include "probe/region/inject.h"
 #include "probe/region/read.h"
+#include "probe/stop/adopt_measured.h"
 #include "probe/stop/batch.h"
 #include "process/memory.h"
 
@@ -33,6 +34,12 @@ struct engine *engine_new(const struct engine_options *o)
 	arena_init(&s->tmp);
 	events_watch(g);
 	return g;
+}
+
+void engine_on_demand(struct engine *g)
+{
+	g->shared.options.on_demand = true;
+	control_ignore_births(g->shared.control);
 }
 
 static void shared_release(struct shared *s)
@@ -112,6 +119,20 @@ void target_leave(struct target *t)
 		leave(t);
 }
 
+void target_rest(struct target *t)
+{
+	struct engine *g = engine_of(t);
+	g->goes_on = true;
+	target_leave(t);
+	g->goes_on = false;
+}
+
+void engine_expect_end(struct engine *g, int pid)
+{
+	g->launched = pid;
+	control_expect_end(g->shared.control);
+}
+
 /* ---- where threads are ---- */
 
 int target_look(struct target *t, struct err *e)
@@ -123,6 +144,8 @@ int target_look(struct target *t, struct err *e)
 	if (rc)
 		return rc;
 	stop_settle(&stop);
+	stop_introduce(&stop);
+	adopt_newborn(&stop);
 	stop_publish(&stop);
 	control_resume(t->shared->control, t->pid);
 	return 0;

@@ -24,6 +24,11 @@ struct engine;
 
 struct engine *engine_new(const struct engine_options *o);
 void engine_free(struct engine *g);
+/* From now on, programs are traced only from engine_attach() to target_rest(), and the births of
+ * threads do not stop them: a thread that is born after a commit is not measured before the next
+ * one. A program that a process executes is not a target. Forked children are left alone, as with
+ * engine_options.lazy. */
+void engine_on_demand(struct engine *g);
 
 /* *out is set only on success, here and in engine_launch(). */
 int engine_attach(struct engine *g, int pid, struct target **out, struct err *e);
@@ -40,7 +45,8 @@ enum engine_happening {
 			  is left alone (engine_options.lazy), nothing is measured in it */
 	ENGINE_EXECUTED, /* `target` executes another program. It is stopped when that is loaded,
 			    with nothing in it, until target_go(). `parent` is the old target, with
-			    its values, or NULL */
+			    its values, or NULL. With engine_options.on_demand, there is no target,
+			    and the process `pid` runs */
 	ENGINE_LOADED,   /* modules were loaded or unloaded in `target`, which is stopped until
 			    target_go() */
 	ENGINE_CONFINED, /* `target` has restricted its system calls, and was left because of that
@@ -52,15 +58,20 @@ enum engine_happening {
 
 struct engine_event {
 	enum engine_happening what;
-	struct target *target, *parent;
+	int pid;
+	struct target *target; /* NULL: ENGINE_EXECUTED, and see engine_expect_end() */
+	struct target *parent;
 	int status;
 };
 /* Waits up to timeout_ms for the next event (-1: without limit). False if there is none, or if a
  * signal to us ended the wait early. */
 bool engine_poll(struct engine *g, int timeout_ms, struct engine_event *out);
-/* Takes everything out of a target and lets it run on. Its values can be read until
- * engine_drop(). */
+/* ENGINE_ENDED is also reported for this child of ours, which is not a target. */
+void engine_expect_end(struct engine *g, int pid);
+/* Takes everything out of a target and lets it run on. Its values can be read until engine_drop().
+ * target_leave() is for the end: events that are not reported yet are discarded. */
 void target_leave(struct target *t);
+void target_rest(struct target *t);
 /* Frees a target that has ended or was left. */
 void engine_drop(struct engine *g, struct target *t);
 
@@ -87,13 +98,16 @@ struct engine_overhead {
 	uint64_t hits;
 };
 struct engine_overhead target_overhead(struct target *t);
+/* How long targets were stopped so far, in ns, all together. */
+uint64_t engine_stopped_ns(const struct engine *g);
 /* The overhead of one hit of each kind. It is measured at the first call. */
 const struct probe_overheads *engine_probe_overheads(struct engine *g);
 
 /* Visits the stacks that were walked at the stops since the last call, once per thread: samples
  * without extra overhead. */
 void engine_walks(struct engine *g, walk_visitor visit, void *ctx);
-/* Stops the process once to walk the stacks of all its threads, for engine_walks(). Nothing else
+/* Stops the process once to walk the stacks of all its threads, for engine_walks(). Threads that
+ * were born since the last commit are measured from now on (engine_on_demand()); nothing else
  * changes. */
 int target_look(struct target *t, struct err *e);
 /* Converts a run-time pc in our code memory to that of the original instruction executed there;

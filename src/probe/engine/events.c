@@ -24,7 +24,7 @@
 void event_report(struct engine *g, enum engine_happening what, struct target *t,
 		  struct target *parent, int status)
 {
-	vec_push(&g->events, (struct engine_event){what, t, parent, status});
+	vec_push(&g->events, (struct engine_event){what, t->pid, t, parent, status});
 }
 
 void target_end(struct target *t, uint64_t cpu_ns)
@@ -95,6 +95,13 @@ static void on_executed(struct engine *g, const struct control_event *ev)
 	struct target *old = target_of(g, ev->pid);
 	if (old)
 		target_end(old, process_cpu_ns(ev->pid));
+	if (g->shared.options.on_demand) {
+		control_detach(g->shared.control, ev->pid);
+		vec_push(&g->events, (struct engine_event){.what = ENGINE_EXECUTED,
+							   .pid = ev->pid,
+							   .parent = old});
+		return;
+	}
 	struct target *t = target_new(g, ev->pid);
 	t->lineage->before = old;
 	t->code->watch_waits = old && old->code->watch_waits;
@@ -140,6 +147,10 @@ static void on_gone(struct engine *g, const struct control_event *ev)
 {
 	struct target *t = target_of(g, ev->pid);
 	struct control_event forked;
+	if (!t && ev->pid == g->launched)
+		vec_push(&g->events, (struct engine_event){.what = ENGINE_ENDED,
+							   .pid = ev->pid,
+							   .status = ev->status});
 	if (!t)
 		return;
 	/* Its last children are handled while their parent is still a target. */
@@ -201,6 +212,8 @@ void target_go(struct target *t)
 void events_drain(struct engine *g)
 {
 	events_handle_known(g, 0);
+	if (g->goes_on)
+		return;
 	for (uint32_t i = 0; i < g->targets.len; i++)
 		target_go(g->targets.data[i]);
 	vec_clear(&g->events);

@@ -9,7 +9,8 @@ void event_happened(struct engine *g, const struct control_event *ev);
  * that occur during that for the next call: there might be no end of them. False if there was
  * none. */
 bool events_handle_known(struct engine *g, int wait_ms);
-/* Handles all events, discards what would be reported, and lets all waiting threads continue. */
+/* Handles all events. Unless the engine goes on, discards what would be reported, and lets all
+ * waiting threads continue. */
 void events_drain(struct engine *g);
 
 void event_report(struct engine *g, enum engine_happening what, struct target *t,

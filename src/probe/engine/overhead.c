@@ -61,6 +61,11 @@ struct engine_overhead target_overhead(struct target *t)
 	return out;
 }
 
+uint64_t engine_stopped_ns(const struct engine *g)
+{
+	return control_stopped_ns(g->shared.control);
+}
+
 const struct probe_overheads *engine_probe_overheads(struct engine *g)
 {
 	if (!g->calibrated)

@@ -92,5 +92,9 @@ void engine_drop(struct engine *g, struct target *t)
 {
 	walks_forget(&g->shared, t);
 	vec_keep_if(&g->targets, other, *other != t);
+	vec_keep_if(&g->events, ev, ev->target != t);
+	vec_each (ev, &g->events)
+		if (ev->parent == t)
+			ev->parent = NULL;
 	target_free(t);
 }

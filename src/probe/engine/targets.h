@@ -9,6 +9,7 @@ struct engine {
 	VEC(struct target *) targets;
 	VEC(struct engine_event) events; /* found while waiting for something else */
 	int launched;                    /* pid of the program that we started, or 0 */
+	bool goes_on;                    /* it leaves a target, and others are still observed */
 	int look_ms;                     /* between two checks for raw paths */
 	struct probe_overheads overheads;
 	bool calibrated;

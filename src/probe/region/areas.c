@@ -121,22 +121,23 @@ static void forget_pointer(struct target *t, uint64_t thread_pointer, int tid)
 
 /* A stack may share a mapping with a neighbour that is unmapped while the thread lives. But the C
  * libraries keep the thread's data at the upper end of its stack, and this part stays. */
-static void find_stack(struct target *t, uint64_t sp, uint64_t thread_pointer, uint64_t *low,
-		       uint64_t *high)
+static void find_stack(const struct memory_map *map, uint64_t sp, uint64_t thread_pointer,
+		       uint64_t *low, uint64_t *high)
 {
-	layout_stack(t, sp, low, high);
+	memory_map_stack(map, sp, low, high);
 	if (thread_pointer > sp && thread_pointer < *high)
 		*high = thread_pointer & ~UINT64_C(15);
 }
 
-static void set_area(struct target *t, uint32_t i, struct control_thread *th)
+static void set_area(struct target *t, uint32_t i, struct control_thread *th,
+		     const struct memory_map *map)
 {
 	uint64_t thread_pointer = 0, low = 0, high = 0;
 	struct registers r;
 	if (th->stopped)
 		control_thread_pointer(th, &thread_pointer);
 	if (th->stopped && control_registers(th, &r))
-		find_stack(t, r.reg[t->shared->arch->sp], thread_pointer, &low, &high);
+		find_stack(map, r.reg[t->shared->arch->sp], thread_pointer, &low, &high);
 	forget_pointer(t, thread_pointer, th->tracee.tid);
 	t->slots[i].thread_pointer = thread_pointer;
 	for (uint32_t k = i; k < 2 * RT_AREAS; k += RT_AREAS) {
@@ -149,7 +150,14 @@ static void set_area(struct target *t, uint32_t i, struct control_thread *th)
 	}
 }
 
-void areas_prepare(struct target *t, struct control_thread *th)
+/* Enters the thread of a slot in the thread table. */
+static void enter(struct target *t, uint32_t slot)
+{
+	table_put(t, t->slots[slot].tid, t->slots[slot].thread_pointer,
+		  t->region.base + RT_AREA(slot));
+}
+
+static void prepare(struct target *t, struct control_thread *th, const struct memory_map *map)
 {
 	int tid = th->tracee.tid;
 	uint32_t i = areas_number(t, tid);
@@ -158,35 +166,53 @@ void areas_prepare(struct target *t, struct control_thread *th)
 	if (i == RT_AREAS)
 		return;
 	t->slots[i].tid = tid;
-	set_area(t, i, th);
+	set_area(t, i, th, map);
 	if (i >= target_header(t)->threads)
 		target_header(t)->threads = i + 1;
 	if (t->counting.on)
 		contexts_prepare(t, i);
-	table_put(t, tid, t->slots[i].thread_pointer, t->region.base + RT_AREA(i));
+	enter(t, i);
+}
+
+void areas_prepare(struct target *t, struct control_thread *th)
+{
+	struct memory_map map;
+	memory_map_read(&map, t->pid);
+	prepare(t, th, &map);
+	memory_map_release(&map);
 }
 
 void areas_prepare_all(struct target *t)
 {
 	struct control_thread *threads[RT_AREAS];
 	uint32_t count = control_threads(t->shared->control, t->pid, threads, RT_AREAS);
+	struct memory_map map;
+	memory_map_read(&map, t->pid);
 	for (uint32_t i = 0; i < count && i < RT_AREAS; i++)
-		areas_prepare(t, threads[i]);
+		prepare(t, threads[i], &map);
+	memory_map_release(&map);
 }
 
 void areas_introduce(struct target *t)
 {
 	struct control_thread *threads[RT_AREAS];
+	struct memory_map map = {0};
 	uint32_t count = control_threads(t->shared->control, t->pid, threads, RT_AREAS);
 	for (uint32_t i = 0; i < count && i < RT_AREAS; i++) {
-		int tid = threads[i]->tracee.tid;
-		uint32_t slot = areas_number(t, tid);
-		if (slot == RT_AREAS || target_area(t, slot)->thread_pointer ||
-		    !threads[i]->stopped)
+		uint32_t slot = areas_number(t, threads[i]->tracee.tid);
+		bool known = slot < RT_AREAS;
+		if (!threads[i]->stopped || (known && target_area(t, slot)->thread_pointer))
 			continue;
-		set_area(t, slot, threads[i]);
-		table_put(t, tid, t->slots[slot].thread_pointer, t->region.base + RT_AREA(slot));
+		if (!map.pid)
+			memory_map_read(&map, t->pid);
+		if (!known) {
+			prepare(t, threads[i], &map);
+			continue;
+		}
+		set_area(t, slot, threads[i], &map);
+		enter(t, slot);
 	}
+	memory_map_release(&map);
 }
 
 void areas_free(struct target *t, uint32_t i)

@@ -1,8 +1,11 @@
 #include "probe/region/calls.h"
 
+#include <string.h>
 #include <sys/syscall.h>
 
 #include "base/vec.h"
+#include "flow/entry.h"
+#include "isa/calls.h"
 #include "patch/pinned.h"
 #include "probe/region/values.h"
 
@@ -121,6 +124,42 @@ uint32_t calls_class(const struct call_made *c, uint64_t *object)
 bool call_object(const struct call_made *c, uint64_t *object)
 {
 	return calls_class(c, object) != 0;
+}
+
+/* The number that the code before va sets last, in the order of addresses; -1: none. */
+static int64_t number_before(const struct code *code, uint64_t va)
+{
+	unsigned reg = calls_number_register(code->arch);
+	uint32_t count, i = flow_function_at(code->flow, va - 1);
+	int64_t number = -1;
+	struct insn in;
+	if (i == UINT32_MAX)
+		return -1;
+	for (uint64_t at = flow_functions(code->flow, &count)[i].start; at < va; at += in.length) {
+		if (!decode_at(code->module, code->arch, at, DECODE_FULL, &in))
+			return -1;
+		if (regset_has(&in.writes, reg) && in.kind == INSN_PLAIN)
+			number = in.op == OP_SET && in.dst == reg ? in.imm : -1;
+	}
+	return number;
+}
+
+/* On x86-64, the register with the number of the call has an error code during the call. */
+bool call_in_kernel(const struct code *code, uint64_t va, const struct registers *r,
+		    struct call_made *out)
+{
+	const struct arch_calls *k = code && code->flow ? arch_calls(code->arch) : NULL;
+	size_t n = 0;
+	const uint8_t *p = k ? module_at(code->module, va - k->insn_size, k->insn_size, &n) : NULL;
+	if (!p || n < k->insn_size || memcmp(p, k->insn, k->insn_size) != 0)
+		return false;
+	int64_t number = (int64_t)calls_register(code->arch, r, k->number);
+	*out = (struct call_made){
+		.number =
+			(int)(number < 0 || number >= RT_CALLS ? number_before(code, va) : number)};
+	for (size_t i = 0; i < ARRAY_SIZE(out->arguments); i++)
+		out->arguments[i] = calls_register(code->arch, r, k->argument[i]);
+	return out->number >= 0;
 }
 
 uint64_t pinned_around(const struct code *code, uint64_t va)

@@ -8,14 +8,10 @@
 #include <unistd.h>
 
 #include "base/fault.h"
+#include "base/order.h"
 #include "patch/pool.h"
 
 static const uint64_t STACK_MAX = UINT64_C(1) << 30; /* for a main thread's stack without a limit */
-
-struct mapping_line {
-	uint64_t start, end;
-	bool executable, stack;
-};
 
 static bool parse_mapping(const char *line, struct mapping_line *out)
 {
@@ -47,25 +43,41 @@ static uint64_t lowest_stack(int pid, const struct mapping_line *m, uint64_t bel
 	return low < below ? below : low < m->start ? low : m->start;
 }
 
-void layout_stack(struct target *t, uint64_t sp, uint64_t *low, uint64_t *high)
+void memory_map_read(struct memory_map *m, int pid)
 {
 	char line[512];
-	uint64_t below = 0;
-	FILE *f = open_maps(t->pid);
-	*low = *high = 0;
-	while (f && fgets(line, sizeof(line), f)) {
-		struct mapping_line m;
-		if (!parse_mapping(line, &m))
-			continue;
-		if (sp >= m.start && sp < m.end) {
-			*low = lowest_stack(t->pid, &m, below);
-			*high = m.end;
-			break;
-		}
-		below = m.end;
-	}
+	struct mapping_line parsed;
+	FILE *f = open_maps(pid);
+	*m = (struct memory_map){.pid = pid};
+	while (f && fgets(line, sizeof(line), f))
+		if (parse_mapping(line, &parsed))
+			vec_push(&m->lines, parsed);
 	if (f)
 		fclose(f);
+}
+
+void memory_map_release(struct memory_map *m)
+{
+	vec_free(&m->lines);
+}
+
+void memory_map_stack(const struct memory_map *m, uint64_t sp, uint64_t *low, uint64_t *high)
+{
+	uint32_t n = ORDER_UP_TO(m->lines.data, m->lines.len, start, sp);
+	const struct mapping_line *at = n ? &m->lines.data[n - 1] : NULL;
+	*low = *high = 0;
+	if (!at || sp >= at->end)
+		return;
+	*low = lowest_stack(m->pid, at, n > 1 ? at[-1].end : 0);
+	*high = at->end;
+}
+
+void layout_stack(struct target *t, uint64_t sp, uint64_t *low, uint64_t *high)
+{
+	struct memory_map m;
+	memory_map_read(&m, t->pid);
+	memory_map_stack(&m, sp, low, high);
+	memory_map_release(&m);
 }
 
 static void add_text(struct rt_header *h, const struct mapping_line *m)

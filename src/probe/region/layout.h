@@ -3,7 +3,22 @@
 #include "base/text.h"
 #include "probe/region/target.h"
 
+/* The mappings of a process at one time, by address. */
+struct mapping_line {
+	uint64_t start, end;
+	bool executable, stack;
+};
+
+struct memory_map {
+	int pid;
+	VEC(struct mapping_line) lines;
+};
+
+void memory_map_read(struct memory_map *m, int pid);
+void memory_map_release(struct memory_map *m);
 /* The extent of the stack that sp is on; 0 and 0 if it is unknown. */
+void memory_map_stack(const struct memory_map *m, uint64_t sp, uint64_t *low, uint64_t *high);
+/* The same for one look-up. */
 void layout_stack(struct target *t, uint64_t sp, uint64_t *low, uint64_t *high);
 /* Reads the process's mappings again. */
 int layout_refresh(struct target *t, struct err *e);

@@ -14,6 +14,7 @@ struct engine_options {
 	/* Forked children, and programs that processes execute (except the launched one), are left
 	 * alone until target_begin(). */
 	bool lazy;
+	bool on_demand; /* see engine_on_demand() */
 	/* A program whose seccomp filter might forbid what probes need is not an error, but is left
 	 * alone: nothing can be added to it (target_unprobed()). */
 	bool unprobed;

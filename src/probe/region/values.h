@@ -51,6 +51,10 @@ void target_waits(struct target *t, wait_visitor visit, void *ctx);
 /* The object that a thread waits for in a system call, as in struct wait_value. False if the call
  * does not block, or is a restarted one, whose arguments are unknown. */
 bool call_object(const struct call_made *c, uint64_t *object);
+/* Finds the system call that a thread was in when a sample found it in the kernel, after the code
+ * at va with these registers. False if there is no call instruction before va. */
+bool call_in_kernel(const struct code *code, uint64_t va, const struct registers *r,
+		    struct call_made *out);
 /* The frame whose function has the probes around the system call of a thread with this stack: the
  * innermost one, or the caller of pinned code. */
 const struct frame *calling_frame(const struct walk *w);

@@ -168,3 +168,15 @@ void end_activations(struct target *t, int tid)
 	lists_end(&l);
 	lists_close(&l);
 }
+
+void adopt_newborn(struct stop *s)
+{
+	struct target *t = s->target;
+	vec_each (subject, &t->code->subjects)
+		subject->fresh = subject->in;
+	vec_each (w, &s->walks)
+		if (w->newborn && w->known && !w->unsettled && !w->interrupted)
+			adopt_measured(t, w);
+	vec_each (subject, &t->code->subjects)
+		subject->fresh = false;
+}

@@ -181,7 +181,7 @@ static void prepare_traps(struct batch *b)
 
 static void introduce_threads(struct batch *b)
 {
-	areas_introduce(b->target);
+	stop_introduce(&b->stop);
 }
 
 static void adopt(struct batch *b)
@@ -237,14 +237,13 @@ static void begin_activations(struct batch *b)
 {
 	struct target *t = b->target;
 	vec_each (w, &b->stop.walks) {
-		if (!w->known || w->unsettled || w->interrupted)
+		if (!w->known || w->unsettled || w->interrupted || w->newborn)
 			continue;
 		end_activations(t, w->tid);
 		waits_make_room(t, w->tid);
 		b->result->adopted += adopt_measured(t, w);
 	}
-	vec_each (s, &t->code->subjects)
-		s->fresh = false;
+	adopt_newborn(&b->stop);
 	/* The walks that the runtime has cached depend on the lists. */
 	__atomic_add_fetch(&target_header(t)->epoch, 1, __ATOMIC_RELEASE);
 }

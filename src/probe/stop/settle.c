@@ -100,15 +100,6 @@ static bool is_away(const struct target *t, const struct control_thread *th)
 	return control_kernel_place(th, &sp, &pc) && !is_code_memory(t, pc);
 }
 
-/* The register at an offset of the regset that ptrace gives. */
-static uint64_t register_at(const struct arch *arch, const struct registers *r, uint16_t offset)
-{
-	for (unsigned i = 0; i < REGISTERS; i++)
-		if (arch->layout->ptrace_reg[i] == offset)
-			return r->reg[i];
-	return 0;
-}
-
 /* On aarch64, the kernel does not show the number of a call that a stop has interrupted: it has put
  * the thread back before the call, with all registers as they were there. */
 static struct call_made call_of(const struct shared *g, const struct control_thread *th,
@@ -118,9 +109,9 @@ static struct call_made call_of(const struct shared *g, const struct control_thr
 	struct call_made c = thread_call(th->pid, th->tracee.tid);
 	if (c.number >= 0 || k->original != LAYOUT_ABSENT)
 		return c;
-	c.number = (int)register_at(g->arch, r, k->number);
+	c.number = (int)calls_register(g->arch, r, k->number);
 	for (size_t i = 0; i < ARRAY_SIZE(c.arguments); i++)
-		c.arguments[i] = register_at(g->arch, r, k->argument[i]);
+		c.arguments[i] = calls_register(g->arch, r, k->argument[i]);
 	return c;
 }
 

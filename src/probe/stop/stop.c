@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "probe/code/sites.h"
+#include "probe/region/areas.h"
 
 static void release_walks(struct stopped_walks *walks)
 {
@@ -37,6 +38,15 @@ void stop_move_threads(const struct stop *s)
 {
 	vec_each (w, &s->walks)
 		move_thread(s->target, w);
+}
+
+void stop_introduce(struct stop *s)
+{
+	vec_each (w, &s->walks)
+		w->newborn = areas_number(s->target, w->tid) == RT_AREAS;
+	areas_introduce(s->target);
+	vec_each (w, &s->walks)
+		w->newborn &= areas_number(s->target, w->tid) < RT_AREAS;
 }
 
 /* ---- samples for free ---- */

@@ -12,6 +12,7 @@ struct stopped_walk {
 	bool interrupted;           /* it is in a signal handler that interrupted a probe */
 	struct registers registers; /* with the original pc */
 	bool probed;                /* it has executed the probes before that instruction */
+	bool newborn;               /* it got its area in this stop */
 	struct walk walk;
 };
 
@@ -34,6 +35,9 @@ void stop_settle(struct stop *s);
 void stop_publish(struct stop *s);
 /* Ends the stop, and discards its walks. */
 void stop_release(struct stop *s);
+/* After stop_settle(): gives areas to threads that have none, because they were born since the last
+ * stop (engine_on_demand()). */
+void stop_introduce(struct stop *s);
 /* After stop_settle(): moves threads that are in moved code to where they belong now. */
 void stop_move_threads(const struct stop *s);
 

@@ -88,13 +88,21 @@ struct target *target_of(const struct engine *g, int pid)
 	return NULL;
 }
 
+/* The end of the program that we started is reported even so. */
+static void forget_in_event(const struct engine *g, struct engine_event *ev, const struct target *t)
+{
+	if (ev->parent == t)
+		ev->parent = NULL;
+	if (ev->target == t && ev->what == ENGINE_ENDED && ev->pid == g->launched)
+		ev->target = NULL;
+}
+
 void engine_drop(struct engine *g, struct target *t)
 {
 	walks_forget(&g->shared, t);
 	vec_keep_if(&g->targets, other, *other != t);
-	vec_keep_if(&g->events, ev, ev->target != t);
 	vec_each (ev, &g->events)
-		if (ev->parent == t)
-			ev->parent = NULL;
+		forget_in_event(g, ev, t);
+	vec_keep_if(&g->events, ev, ev->target != t);
 	target_free(t);
 }

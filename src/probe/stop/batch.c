@@ -2,6 +2,7 @@
  * the steps listed in `steps` below. */
 #include "probe/stop/batch.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 #include "base/check.h"
@@ -43,6 +44,13 @@ static int plan_all(struct batch *b, struct err *e)
 	return sites_plan(t, b->sites.data, b->sites.len, b->result, e);
 }
 
+static int cannot_write(const struct target *t, struct err *e)
+{
+	if (errno == ESRCH)
+		return err_set(e, ERR_ENDED, "process %d has ended", t->pid);
+	return err_errno(e, "code cannot be written to process %d", t->pid);
+}
+
 /* Writes the new fragments while the program runs: nothing leads to them yet (P2). */
 static int write_fragments(struct batch *b, struct err *e)
 {
@@ -52,7 +60,7 @@ static int write_fragments(struct batch *b, struct err *e)
 		if (s->next_address &&
 		    (fault("fragment-write", EIO) ||
 		     !memory_write(t->pid, s->next_address, s->next.code, s->next.size)))
-			return err_errno(e, "code cannot be written to process %d", t->pid);
+			return cannot_write(t, e);
 		free(s->next.code);
 		s->next.code = NULL;
 	}

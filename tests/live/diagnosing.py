@@ -591,8 +591,9 @@ def view(name, data):
 
 def check_profile(run, name):
     """What was saved says the same."""
-    same_findings = [(f["hypothesis"], f["focus"], f["sentence"]) for f in view("findings", run.data)["findings"]]
-    assert same_findings == [(f["hypothesis"], f["focus"], f["sentence"]) for f in run.report["findings"]], same_findings
+    saved, printed = ([(f["hypothesis"], f["focus"], f["sentence"]) for f in report["findings"]]
+                      for report in (view("findings", run.data), run.report))
+    assert saved == printed, f"saved: {saved}, printed: {printed}"
     check_experiments(view("search", run.data)["experiments"], run.report["findings"], VICTIMS[name].experiments)
 
 

@@ -76,7 +76,7 @@ static void count_short_lived(struct perf_sampler *p)
 		p->short_lived = 0;
 	}
 	if (++p->short_lived == SHORT_LIVED_PER_SECOND)
-		p->want_wide = true;
+		p->crowded = true;
 }
 
 void perf_report_end(struct perf_sampler *p, struct thread *t)

@@ -112,8 +112,9 @@ static int perf_run(struct sampler *s, int timeout_ms, struct err *e)
 			deliver_process_end(p, woken[i].data.fd);
 	}
 	perf_adopt_newborns(p, now);
-	if (p->want_wide)
-		perf_go_wide(p);
+	perf_count_switches(p, now);
+	if (p->crowded)
+		perf_handle_crowd(p);
 	return 0;
 }
 

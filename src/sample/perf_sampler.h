@@ -25,6 +25,7 @@ struct thread {
 	bool sampled;
 	bool has_forked;  /* since its events were open */
 	uint32_t waiting; /* index, if --wall */
+	uint64_t turns;   /* on a CPU: see perf_switching.c */
 };
 
 /* An event on one thread and one CPU, or on all that runs on a CPU. Events are opened twice: once
@@ -67,11 +68,12 @@ struct perf_sampler {
 
 	/* See perf_wide.c. */
 	bool wide;        /* events are open on CPUs */
-	bool want_wide;   /* at the end of run() */
+	bool crowded;     /* many threads are short-lived: something is done at the end of run() */
 	bool narrow;      /* they must not be, or cannot be */
 	uint64_t widened; /* ns: when those of CPUs replaced those of threads */
 	unsigned short_lived;
 	uint64_t short_lived_since;
+	uint64_t counted; /* ns: when switches were last counted; UINT64_MAX: never again */
 
 	/* See perf_newborn.c. */
 	bool solitary;                /* events are not inherited */
@@ -121,8 +123,13 @@ void perf_close_first(struct perf_sampler *p, uint32_t count);
 /* When the process ends, reports the ends of those of its threads for which there was no record. */
 void perf_await_end(struct perf_sampler *p, int pid);
 
-/* perf_wide.c: what is done about threads that end before their first sample. */
-void perf_go_wide(struct perf_sampler *p);
+/* perf_wide.c: replaces events of threads by events of CPUs. */
+bool perf_go_wide(struct perf_sampler *p, const char *why);
+/* What is done about threads that end before their first sample. */
+void perf_handle_crowd(struct perf_sampler *p);
+
+/* perf_switching.c */
+void perf_count_switches(struct perf_sampler *p, uint64_t now);
 
 /* perf_newborn.c: what is done instead, if CPUs may not be sampled. */
 void perf_stop_inheriting(struct perf_sampler *p);

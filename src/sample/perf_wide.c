@@ -55,20 +55,27 @@ static void explain(struct perf_sampler *p)
 }
 
 /* Records of the events that are closed here may still be in the rings: they are delivered as
- * before. */
-void perf_go_wide(struct perf_sampler *p)
+ * before. Returns false if CPUs may not be observed. */
+bool perf_go_wide(struct perf_sampler *p, const char *why)
 {
 	uint32_t before = p->files.len;
-	p->want_wide = false;
 	if (!open_all_wide(p)) {
 		close_from(p, before);
-		p->narrow = true;
-		explain(p);
-		perf_stop_inheriting(p);
-		return;
+		return false;
 	}
 	p->wide = true;
 	p->widened = now_ns();
 	perf_close_first(p, before);
-	debug(LOG_SAMPLE, 1, "many short-lived threads: events of CPUs from now on");
+	debug(LOG_SAMPLE, 1, "%s: events of CPUs from now on", why);
+	return true;
+}
+
+void perf_handle_crowd(struct perf_sampler *p)
+{
+	p->crowded = false;
+	if (p->wide || perf_go_wide(p, "many short-lived threads"))
+		return;
+	p->narrow = true;
+	explain(p);
+	perf_stop_inheriting(p);
 }

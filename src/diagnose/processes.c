@@ -72,6 +72,23 @@ static void report_unprobed(struct diagnosis *d, const char *why)
 	session_message(&d->session, "%s: findings are based on samples", why);
 }
 
+/* A process is stopped to begin, to put probes in, to take them out, and to end. Each stop takes a
+ * time for each thread: where that exceeds the limit, samples alone decide. */
+static bool has_too_many_threads(const struct diagnosis *d, int pid)
+{
+	static const double stop_time = 25e-6; /* s for each thread */
+	double most = d->o->search.max_overhead / 2;
+	return most > 0 && 4 * stop_time * process_threads(pid) > most;
+}
+
+static void report_too_many_threads(struct diagnosis *d, int pid)
+{
+	session_message(&d->session,
+			"process %d has %u threads, too many to be stopped for probes: "
+			"findings are based on samples",
+			pid, process_threads(pid));
+}
+
 static void commit_to(struct diagnosis *d, struct target *t)
 {
 	struct err e;
@@ -90,6 +107,11 @@ bool process_begin(void *ctx, uint32_t process)
 	struct err e;
 	if (p->target || p->unprobed || p->gone || !p->pid || !is_sampled(d))
 		return p->target && !p->unprobed;
+	p->unprobed = has_too_many_threads(d, p->pid);
+	if (p->unprobed) {
+		report_too_many_threads(d, p->pid);
+		return false;
+	}
 	int rc = engine_attach(d->probing.engine, p->pid, &t, &e);
 	const char *why = rc ? NULL : target_unprobed(t);
 	if (why) {
@@ -383,8 +405,13 @@ static void measure_newborn(struct diagnosis *d, uint32_t process)
 		return;
 	p->newborn = false;
 	p->looked = d->own->machine.time;
-	if (has_probes(d, process))
+	if (has_too_many_threads(d, p->pid)) {
+		report_too_many_threads(d, p->pid);
+		p->unprobed = true;
+		process_rest(d, process);
+	} else if (has_probes(d, process)) {
 		target_look(p->target, &ignored);
+	}
 }
 
 void processes_step(struct diagnosis *d)

@@ -189,15 +189,25 @@ uint64_t cpus_busy_ns(void)
 	       (1000000000 / (uint64_t)sysconf(_SC_CLK_TCK));
 }
 
-/* Field 47. Counting starts after field 2, a name that may contain anything. */
-uint64_t process_heap(int pid)
+/* Counting starts after field 2, a name that may contain anything. 0 if the process is gone. */
+static uint64_t stat_field(int pid, unsigned wanted)
 {
 	char path[40], text[1024];
 	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
 	const char *at = read_small(path, text, sizeof(text)) ? strrchr(text, ')') : NULL;
-	for (unsigned field = 2; at && field < 47; field++)
+	for (unsigned field = 2; at && field < wanted; field++)
 		at = strchr(at + 1, ' ');
 	return at ? strtoull(at + 1, NULL, 10) : 0;
+}
+
+uint64_t process_heap(int pid)
+{
+	return stat_field(pid, 47);
+}
+
+uint32_t process_threads(int pid)
+{
+	return (uint32_t)stat_field(pid, 20);
 }
 
 struct call_made parse_call(const char *text)

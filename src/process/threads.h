@@ -11,6 +11,8 @@ typedef VEC(int) tid_list;
 /* Adds the threads of a process to `out`, in ascending order. The error says why they cannot be
  * seen. */
 int threads_list(int pid, tid_list *out, struct err *e);
+/* How many threads the process has; 0 if it is gone. */
+uint32_t process_threads(int pid);
 /* The process that a thread belongs to, or -1. */
 int thread_process(int tid);
 /* The process that started this one, or -1. */

@@ -64,10 +64,10 @@ static void on_sample(void *ctx, const struct sample *sample)
 		s->tick(s->tick_ctx);
 }
 
-static void report(const struct sink *s, enum process_happening what, int pid)
+static void report(const struct sink *s, enum process_happening what, int pid, int parent)
 {
 	if (s->process)
-		s->process(s->ctx, what, pid);
+		s->process(s->ctx, what, pid, parent);
 }
 
 static void on_map(void *ctx, const struct mapping_event *m)
@@ -83,7 +83,7 @@ static void on_map(void *ctx, const struct mapping_event *m)
 		.path = m->path,
 	};
 	space_map(watched_process(&s->stacks.watched, m->pid)->space, &mapping);
-	report(s, PROCESS_MAPPED, m->pid);
+	report(s, PROCESS_MAPPED, m->pid, 0);
 }
 
 static void on_name(void *ctx, int pid, int tid, const char *name)
@@ -97,7 +97,7 @@ static void on_exec(void *ctx, int pid)
 	debug(LOG_RECORD, 1, "process %d executes a program", pid);
 	unfinished_give_up(&s->unfinished);
 	watched_exec(&s->stacks.watched, pid);
-	report(s, PROCESS_EXECUTED, pid);
+	report(s, PROCESS_EXECUTED, pid, 0);
 }
 
 static void on_fork(void *ctx, int parent, int pid)
@@ -105,7 +105,7 @@ static void on_fork(void *ctx, int parent, int pid)
 	struct sink *s = ctx;
 	debug(LOG_RECORD, 1, "process %d starts process %d", parent, pid);
 	watched_fork(&s->stacks.watched, parent, pid);
-	report(s, PROCESS_FORKED, pid);
+	report(s, PROCESS_FORKED, pid, parent);
 }
 
 static void on_thread(void *ctx, int pid, int tid)
@@ -120,7 +120,7 @@ static void on_end(void *ctx, int pid, int tid)
 	debug(LOG_RECORD, 2, "thread %d of process %d ended", tid, pid);
 	unfinished_give_up(&s->unfinished);
 	if (watched_exit(&s->stacks.watched, tid))
-		report(s, PROCESS_ENDED, pid);
+		report(s, PROCESS_ENDED, pid, 0);
 }
 
 static void on_lost(void *ctx, uint64_t samples)

@@ -17,8 +17,9 @@ struct sink {
 	 * its call stack, or NULL. */
 	void (*before)(void *ctx, struct sample *sample);
 	void (*placed)(void *ctx, const struct sample *sample, const struct walk *w, uint32_t node);
-	/* Called when something has happened to a process; may be NULL. */
-	void (*process)(void *ctx, enum process_happening what, int pid);
+	/* Called when something has happened to a process; may be NULL. `parent` is who has forked
+	 * it, else 0. */
+	void (*process)(void *ctx, enum process_happening what, int pid, int parent);
 	void *ctx;
 	/* Called after each sample; may be NULL. The sampler may deliver thousands before it
 	 * returns. */

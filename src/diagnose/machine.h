@@ -59,6 +59,7 @@ struct machine_process {
 	bool executed;         /* the engine has reported that it executes its program */
 	bool newborn;          /* it has tracked threads that were born since it was last stopped */
 	uint32_t begun;        /* how often it became a target */
+	double forks;          /* processes that it has started in the last second or so */
 	double probed;         /* s: when it last had probes */
 	double watch_ends;     /* s: until when its waits are measured; 0: they were not yet */
 	double refreshed;      /* s: when its modules were last read */

@@ -6,6 +6,8 @@
  *
  * Scripts and builds start hundreds of processes per second that soon end. To examine each would
  * take many times as long as it lives, so a process is young first (machine.h). */
+#include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/log.h"
@@ -72,21 +74,29 @@ static void report_unprobed(struct diagnosis *d, const char *why)
 	session_message(&d->session, "%s: findings are based on samples", why);
 }
 
-/* A process is stopped to begin, to put probes in, to take them out, and to end. Each stop takes a
- * time for each thread: where that exceeds the limit, samples alone decide. */
-static bool has_too_many_threads(const struct diagnosis *d, int pid)
+/* A process is stopped to begin, to put probes in, to take them out, and to end, and each stop
+ * takes a time for each thread. While it is traced, it is stopped for each process that it starts,
+ * too. Where that exceeds the limit, samples alone decide. */
+static bool leave_to_samples(struct diagnosis *d, struct machine_process *p)
 {
-	static const double stop_time = 25e-6; /* s for each thread */
-	double most = d->o->search.max_overhead / 2;
-	return most > 0 && 4 * stop_time * process_threads(pid) > most;
-}
-
-static void report_too_many_threads(struct diagnosis *d, int pid)
-{
-	session_message(&d->session,
-			"process %d has %u threads, too many to be stopped for probes: "
-			"findings are based on samples",
-			pid, process_threads(pid));
+	static const double thread_time = 4 * 25e-6, fork_time = 300e-6; /* s */
+	const double most = d->o->search.max_overhead / 2;
+	const uint32_t threads = process_threads(p->pid);
+	char why[96];
+	if (most <= 0 || p->unprobed)
+		return p->unprobed;
+	if (threads * thread_time > most)
+		snprintf(why, sizeof(why), "process %d has %u threads, too many to stop it", p->pid,
+			 threads);
+	else if (p->forks * fork_time > most)
+		snprintf(why, sizeof(why),
+			 "process %d starts %.0f processes per second, too many to stop it", p->pid,
+			 p->forks);
+	else
+		return false;
+	report_unprobed(d, why);
+	p->unprobed = true;
+	return true;
 }
 
 static void commit_to(struct diagnosis *d, struct target *t)
@@ -107,11 +117,8 @@ bool process_begin(void *ctx, uint32_t process)
 	struct err e;
 	if (p->target || p->unprobed || p->gone || !p->pid || !is_sampled(d))
 		return p->target && !p->unprobed;
-	p->unprobed = has_too_many_threads(d, p->pid);
-	if (p->unprobed) {
-		report_too_many_threads(d, p->pid);
+	if (leave_to_samples(d, p))
 		return false;
-	}
 	int rc = engine_attach(d->probing.engine, p->pid, &t, &e);
 	const char *why = rc ? NULL : target_unprobed(t);
 	if (why) {
@@ -362,6 +369,11 @@ static void on_loaded(void *own, const struct engine_event *v)
 	uint32_t process = machine_process_of(&d->own->machine, v->pid);
 	if (process == UINT32_MAX)
 		return;
+	/* With perf, the program does not wait while its new modules are examined. */
+	if (is_sampled(d)) {
+		d->own->machine.processes.data[process].stale = true;
+		return;
+	}
 	refresh_modules(d, process);
 	probes_loaded(&d->own->probes, process);
 	commit_to(d, v->target);
@@ -405,13 +417,18 @@ static void measure_newborn(struct diagnosis *d, uint32_t process)
 		return;
 	p->newborn = false;
 	p->looked = d->own->machine.time;
-	if (has_too_many_threads(d, p->pid)) {
-		report_too_many_threads(d, p->pid);
-		p->unprobed = true;
-		process_rest(d, process);
-	} else if (has_probes(d, process)) {
+	if (has_probes(d, process))
 		target_look(p->target, &ignored);
-	}
+}
+
+static void examine_new_modules(struct diagnosis *d, uint32_t process)
+{
+	struct target *t = d->own->machine.processes.data[process].target;
+	refresh_modules(d, process);
+	if (!t)
+		return;
+	probes_loaded(&d->own->probes, process);
+	commit_to(d, t);
 }
 
 void processes_step(struct diagnosis *d)
@@ -425,9 +442,12 @@ void processes_step(struct diagnosis *d)
 			process_add(d, grown.pid, NULL);
 	}
 	for (uint32_t i = 0; i < m->live_processes.len; i++) {
-		const struct machine_process *p = &m->processes.data[m->live_processes.data[i]];
+		struct machine_process *p = &m->processes.data[m->live_processes.data[i]];
 		if (p->stale && m->time - p->refreshed >= refresh_pause)
-			refresh_modules(d, m->live_processes.data[i]);
+			examine_new_modules(d, m->live_processes.data[i]);
+		p->forks *= fmax(0, 1 - (m->time - m->before));
+		if (is_sampled(d) && p->target && !p->unprobed && leave_to_samples(d, p))
+			process_rest(d, m->live_processes.data[i]);
 		if (is_sampled(d))
 			measure_newborn(d, m->live_processes.data[i]);
 	}

@@ -508,9 +508,12 @@ static void on_placed(void *ctx, const struct sample *sample, const struct walk 
 
 /* A process is young before its first sample is noted. The rest is handled between two steps, not
  * in the middle of one. */
-static void on_process(void *ctx, enum process_happening what, int pid)
+static void on_process(void *ctx, enum process_happening what, int pid, int parent)
 {
 	struct samples *s = ctx;
+	uint32_t process = machine_process_of(s->machine, parent);
+	if (what == PROCESS_FORKED && process != UINT32_MAX)
+		s->machine->processes.data[process].forks++;
 	if (what != PROCESS_FORKED)
 		vec_push(&s->news, (struct process_news){what, pid});
 	else if (machine_process_of(s->machine, pid) == UINT32_MAX)

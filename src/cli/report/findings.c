@@ -162,6 +162,16 @@ static void add_line(struct text *out, const char *text, size_t indent, size_t w
 	text_char(out, '\n');
 }
 
+/* Of the program as a whole, the kernel measures the CPU time. */
+static const char *source_of(const struct profile *p, const struct profile_finding *f)
+{
+	const struct profile_experiment *x = experiment_of(p, f);
+	if (is_sampled(p, f))
+		return "from samples";
+	return p->resources.data[x->focus[PROFILE_CODE]].parent == PROFILE_NONE ? "from CPU times"
+										: "from probes";
+}
+
 /* Adds the confidence of a finding, and how it was measured. */
 static void add_evidence(const struct profile *p, const struct profile_finding *f, size_t width,
 			 struct text *out)
@@ -173,7 +183,7 @@ static void add_evidence(const struct profile *p, const struct profile_finding *
 					       : "confidence below 80 %");
 	if (x && x->flags & EXPERIMENT_UNSURE)
 		text_printf(&line, ", close to the %.0f %% threshold", percent(x->threshold));
-	text_add(&line, is_sampled(p, f) ? "; from samples" : "; from probes");
+	text_printf(&line, "; %s", source_of(p, f));
 	if (is_over(p, f))
 		text_add(&line, "; for part of the run only");
 	add_line(out, line.data, INDENT, width);

@@ -1,5 +1,6 @@
 #include "diagnose/machine.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -20,7 +21,15 @@ enum {
 	MAX_IDLE = 64,        /* of these, threads that samples have not shown running */
 	MAX_SEEN = 100000,    /* tids in machine.seen, and in machine.busy */
 	TRACKED_AT_ONCE = 16, /* threads that need no warm-up */
+	DOUBLED_AFTER = 1024, /* threads, or processes */
 };
+
+/* What was tracked is kept to the end. So that a run of days does not keep ever more, a thread or
+ * process has to live the longer, the more there were before. */
+static double longer(double seconds, uint32_t before)
+{
+	return ldexp(seconds, (int)(before / DOUBLED_AFTER));
+}
 
 void machine_init(struct machine *m, struct resources *r, struct ledger *l, struct arena *a)
 {
@@ -188,7 +197,7 @@ bool machine_end_young(struct machine *m, int pid, struct target **t)
 bool machine_take_grown(struct machine *m, double seconds, struct young_process *out)
 {
 	vec_each (y, &m->young) {
-		if (m->time - y->born < seconds)
+		if (m->time - y->born < longer(seconds, m->processes.len))
 			continue;
 		*out = take_young(m, (uint32_t)(y - m->young.data));
 		return true;
@@ -253,7 +262,7 @@ static void track_or_pool(struct machine *m, uint32_t process, int tid, uint32_t
 	}
 	bool at_once = m->at_once > 0;
 	bool busy = hashmap_get(&m->busy, (uint64_t)tid) != HASHMAP_NONE;
-	if ((!at_once && now - since < (uint32_t)(thread_warm_up * 1000)) ||
+	if ((!at_once && now - since < 1000 * longer(thread_warm_up, m->threads.len)) ||
 	    *alive >= (busy ? MAX_TRACKED : MAX_IDLE)) {
 		m->processes.data[process].pooled++;
 		return;

@@ -469,6 +469,28 @@ static void young_processes_grow_up(void **state)
 	assert_int_equal(grown.pid, 1000002);
 }
 
+/* A run of days must not keep ever more of them. */
+static void processes_grow_up_later_the_more_there_were(void **state)
+{
+	struct fixture *f = *state;
+	struct young_process grown;
+	struct target *none;
+	uint32_t taken = 0;
+	for (int pid = 1000001; pid <= 1005000; pid++) {
+		begin_step(f);
+		machine_add_young(&f->machine, pid, NULL);
+		machine_end_step(&f->machine);
+		machine_end_young(&f->machine, pid - 5, &none);
+		while (machine_take_grown(&f->machine, 1.5 * step, &grown)) {
+			uint32_t process = machine_add_process(&f->machine, grown.pid, NULL);
+			machine_end_process(&f->machine, process);
+			taken++;
+		}
+	}
+	assert_in_range(taken, 1024,
+			2048); /* they live for 5 steps: 2 * 1.5 is less, 4 * 1.5 more */
+}
+
 /* Without probes, a thread waits whenever it does not run, and samples show what for. */
 static void samples_show_what_threads_wait_for(void **state)
 {
@@ -536,6 +558,7 @@ int main(void)
 		MACHINE_TEST(a_few_need_not_grow_up),
 		MACHINE_TEST(young_processes_are_one_part),
 		MACHINE_TEST(young_processes_grow_up),
+		MACHINE_TEST(processes_grow_up_later_the_more_there_were),
 		MACHINE_TEST(samples_show_what_threads_wait_for),
 		MACHINE_TEST(who_waits_for_work_beside_others_is_idle),
 		MACHINE_TEST(who_waits_for_the_starved_is_not_idle),

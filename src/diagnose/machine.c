@@ -176,7 +176,16 @@ void machine_add_young(struct machine *m, int pid, struct target *t)
 	if (i != forgotten)
 		take_young(m, i); /* its end was not reported */
 	hashmap_put(&m->young_at, (uint64_t)pid, m->young.len);
-	vec_push(&m->young, (struct young_process){pid, t, m->time});
+	vec_push(&m->young, (struct young_process){pid, t, m->time, 0});
+}
+
+void machine_note_fork(struct machine *m, int parent)
+{
+	uint32_t process = machine_process_of(m, parent), young = look_up(&m->young_at, parent);
+	if (process != UINT32_MAX)
+		m->processes.data[process].forks++;
+	else if (young != forgotten)
+		m->young.data[young].forks++;
 }
 
 bool machine_is_young(const struct machine *m, int pid)

@@ -97,6 +97,7 @@ struct young_process {
 	int pid;
 	struct target *target; /* NULL: it is not traced */
 	double born;           /* s */
+	double forks;          /* processes that it has started */
 };
 
 struct machine {
@@ -139,6 +140,8 @@ uint32_t machine_process_of(const struct machine *m, int pid);
 void machine_end_process(struct machine *m, uint32_t process);
 
 void machine_add_young(struct machine *m, int pid, struct target *t);
+/* A process, which may be young, has started another one. */
+void machine_note_fork(struct machine *m, int parent);
 bool machine_is_young(const struct machine *m, int pid);
 /* Forgets a young process; false if there is none with this pid. *t is its target. */
 bool machine_end_young(struct machine *m, int pid, struct target **t);

@@ -421,6 +421,14 @@ static void measure_newborn(struct diagnosis *d, uint32_t process)
 		target_look(p->target, &ignored);
 }
 
+static void add_grown(struct diagnosis *d, const struct young_process *grown)
+{
+	struct machine *m = &d->own->machine;
+	process_add(d, grown->pid, NULL);
+	m->processes.data[machine_process_of(m, grown->pid)].forks =
+		grown->forks / fmax(m->time - grown->born, grown_up);
+}
+
 static void examine_new_modules(struct diagnosis *d, uint32_t process)
 {
 	struct target *t = d->own->machine.processes.data[process].target;
@@ -439,7 +447,7 @@ void processes_step(struct diagnosis *d)
 		if (grown.target && target_alive(grown.target))
 			begin_traced(d, grown.pid, grown.target);
 		else if (!grown.target && thread_lives(grown.pid))
-			process_add(d, grown.pid, NULL);
+			add_grown(d, &grown);
 	}
 	for (uint32_t i = 0; i < m->live_processes.len; i++) {
 		struct machine_process *p = &m->processes.data[m->live_processes.data[i]];

@@ -511,12 +511,12 @@ static void on_placed(void *ctx, const struct sample *sample, const struct walk 
 static void on_process(void *ctx, enum process_happening what, int pid, int parent)
 {
 	struct samples *s = ctx;
-	uint32_t process = machine_process_of(s->machine, parent);
-	if (what == PROCESS_FORKED && process != UINT32_MAX)
-		s->machine->processes.data[process].forks++;
-	if (what != PROCESS_FORKED)
+	if (what != PROCESS_FORKED) {
 		vec_push(&s->news, (struct process_news){what, pid});
-	else if (machine_process_of(s->machine, pid) == UINT32_MAX)
+		return;
+	}
+	machine_note_fork(s->machine, parent);
+	if (machine_process_of(s->machine, pid) == UINT32_MAX)
 		machine_add_young(s->machine, pid, NULL);
 }
 

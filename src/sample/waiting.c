@@ -21,6 +21,10 @@ enum { PAUSE_PER_THREAD_NS = 1000000 };
  * opened. */
 enum { NEWBORN_NS = 10000000 };
 
+/* A thread that waits for a millisecond at a time, on a busy machine, has often run again before
+ * everything about it is read. */
+enum { TRIES = 4 };
+
 static int open_thread_file(int pid, int tid, const char *name)
 {
 	char path[80];
@@ -150,26 +154,38 @@ bool waiting_is_due(const struct waiting *w, uint64_t now)
 	return now >= w->next && now > w->since;
 }
 
+/* Reads where the thread waits, and its stack, of one moment. False if it does not wait. */
+static bool read_moment(struct waiting *w, uint64_t now, uint8_t *stack, size_t *size,
+			uint64_t *busy)
+{
+	uint64_t turns = 0, busy_after = 0, turns_after = 0;
+	const size_t most = *size;
+	for (int i = 0; i < TRIES; i++) {
+		read_turns(w, busy, &turns);
+		if (!find_place(w, now, turns)) {
+			if (!turns)
+				w->since = now;
+			return false;
+		}
+		*size = memory_read(w->pid, w->place.reg[arch_native()->sp], stack, most);
+		if (!read_turns(w, &busy_after, &turns_after) || turns_after == turns)
+			return true;
+		w->place.pc = 0; /* it has run since: place and stack are of different moments */
+	}
+	return false;
+}
+
 bool waiting_look(struct waiting *w, uint64_t now, uint32_t threads, uint8_t *stack,
 		  size_t max_stack, struct sample *out)
 {
-	uint64_t busy = 0, turns = 0, busy_after = 0, turns_after = 0;
+	uint64_t busy = 0;
+	size_t n = max_stack;
 	if (!waiting_is_due(w, now))
 		return false;
 	if (!w->opened)
 		open_files(w);
-	read_turns(w, &busy, &turns);
-	if (!find_place(w, now, turns)) {
-		if (!turns)
-			w->since = now;
+	if (!read_moment(w, now, stack, &n, &busy))
 		return false;
-	}
-	size_t n = memory_read(w->pid, w->place.reg[arch_native()->sp], stack, max_stack);
-	/* If the thread has run since, its place and its stack are of different moments. */
-	if (read_turns(w, &busy_after, &turns_after) && turns_after != turns) {
-		w->place.pc = 0;
-		return false;
-	}
 	put_off(w, now, threads);
 	*out = (struct sample){.time = now,
 			       .pid = w->pid,

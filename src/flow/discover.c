@@ -360,7 +360,7 @@ static void release_outlines(struct flow *f)
 	vec_free(&f->added);
 }
 
-static uint64_t code_size(const struct module *m)
+uint64_t code_size(const struct module *m)
 {
 	uint64_t size = 0;
 	for (uint32_t i = 0; i < m->section_count; i++)

@@ -72,6 +72,7 @@ void flow_close(struct flow *f)
 	vec_free(&f->added);
 	vec_free(&f->fragments);
 	vec_free(&f->code_pointers);
+	vec_free(&f->searched);
 	vec_free(&f->parts);
 	vec_free(&f->owned_parts);
 	free(f->published);

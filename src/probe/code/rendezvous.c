@@ -29,13 +29,13 @@ void rendezvous_add(struct target *t)
 {
 	struct err ignored;
 	if (!t->code->rendezvous_in)
-		target_modules(t, add_in_module, NULL, &ignored);
+		target_dynamic_linker(t, add_in_module, NULL, &ignored);
 }
 
 /* A static program has the same function, but does not call it when it starts. */
 bool rendezvous_comes(const struct target *t)
 {
-	return t->code->rendezvous_in && has_dynamic_linker(t->pid);
+	return t->code->rendezvous_in && dynamic_linker_base(t->pid) != 0;
 }
 
 bool rendezvous_consistent(struct target *t)

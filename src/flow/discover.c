@@ -370,6 +370,7 @@ uint64_t code_size(const struct module *m)
 
 void flow_discover(struct flow *f)
 {
+	need_starts(f);
 	if (f->discovered)
 		return;
 	f->keeps_graphs = code_size(f->module) <= KEPT_CODE;

@@ -49,8 +49,9 @@ extern const char *const found_by_name[FOUND_METHODS];
 
 /* `m` must outlive the result. Fails only for an unsupported machine type. */
 int flow_open(struct flow **out, const struct module *m, struct err *e);
-/* The same, with the help of the cache (start_cache.h). Not for modules that module_add_*()
- * changed. */
+/* The same, with the help of the cache (start_cache.h). Starts are collected when they are first
+ * asked for: programs have hundreds of libraries, of which few are sampled. Not for modules that
+ * module_add_*() changed, or changes before that. */
 int flow_open_cached(struct flow **out, const struct module *m, struct err *e);
 void flow_close(struct flow *f);
 

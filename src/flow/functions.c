@@ -226,26 +226,3 @@ void insert_start(struct flow *f, uint64_t start, uint64_t end, enum found_by ho
 	f->funcs.data[at] = (struct func){.start = start, .end = end, .found_by = (uint16_t)how};
 	f->published[at] = published_form(&f->funcs.data[at], f->parts.len);
 }
-
-const struct function *flow_functions(const struct flow *f, uint32_t *count)
-{
-	*count = f->funcs.len;
-	return f->published;
-}
-
-const struct part *flow_parts(const struct flow *f)
-{
-	return f->parts.data;
-}
-
-/* If other functions jump into the middle of a function, it may have become a part of them before a
- * call of it was found. Then it is both, and the function itself is preferred. */
-uint32_t flow_function_at(const struct flow *f, uint64_t va)
-{
-	uint32_t at = func_at(f, va);
-	uint32_t n = ORDER_UP_TO(f->owned_parts.data, f->owned_parts.len, part.start, va);
-	const struct owned_part *o = n ? &f->owned_parts.data[n - 1] : NULL;
-	if (!o || va >= o->part.end)
-		return at;
-	return at != UINT32_MAX && f->funcs.data[at].start >= o->part.start ? at : o->owner;
-}

@@ -1,5 +1,6 @@
 /* What the files of flow/ share while the functions of a module are being found. */
 #pragma once
+#include <pthread.h>
 #include <stdatomic.h>
 
 #include "base/hashmap.h"
@@ -61,7 +62,9 @@ struct flow {
 	struct arena graphs[MAX_WORKERS], outlines[MAX_WORKERS], tmp[MAX_WORKERS];
 	VEC(struct part) searched; /* code that flow_discover_near() has searched, sorted */
 	bool joined, discovered;
-	bool keeps_graphs; /* set by flow_discover() */
+	bool keeps_graphs;   /* set by flow_discover() */
+	atomic_bool started; /* the starts that the file gives are known: need_starts() */
+	pthread_mutex_t starting;
 
 	struct function *published;
 	VEC(struct part) parts;
@@ -93,6 +96,11 @@ void append_part(struct arena *a, struct func *p, struct part part);
 /* Adds a part to the function for good; its graph has to be built again. */
 void add_part(struct flow *f, struct func *p, uint64_t start, uint64_t end);
 void publish(struct flow *f);
+
+/* lookup.c */
+/* Collects the starts that the file gives, if flow_open_cached() has put that off. To be called by
+ * each function of flow.h before it looks at any. */
+void need_starts(const struct flow *f);
 
 /* starts.c: the starts and parts that the file itself gives. */
 void starts_from_file(struct flow *f);

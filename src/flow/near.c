@@ -223,6 +223,7 @@ void search_near(struct flow *f, uint64_t va)
 
 void flow_discover_near(struct flow *f, uint64_t va)
 {
+	need_starts(f);
 	if (flow_is_searched(f, va))
 		return;
 	if (code_size(f->module) <= WHOLE_CODE)

@@ -495,6 +495,9 @@ static int build_some(struct build *b, struct structure **out, const uint64_t *a
 		      uint32_t count, struct err *e)
 {
 	numbers list = {0};
+	uint32_t ignored;
+	if (b->options->flow) /* it must not see the symbols that come from elsewhere */
+		flow_functions(b->options->flow, &ignored);
 	open_debug(b);
 	int rc = choose_flow(b, e);
 	if (rc < 0)

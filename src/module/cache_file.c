@@ -21,7 +21,7 @@ enum {
 };
 
 static const uint64_t TOTAL_MAX = (uint64_t)1 << 30; /* bytes of all files */
-static const char *const kinds[] = {"structure-", "starts-"};
+static const char *const kinds[] = {"structure-", "starts-", "calls-"};
 
 uint64_t cache_program_hash(uint64_t seed)
 {

@@ -360,7 +360,7 @@ static void release_outlines(struct flow *f)
 	vec_free(&f->added);
 }
 
-static uint64_t code_size(const struct module *m)
+uint64_t code_size(const struct module *m)
 {
 	uint64_t size = 0;
 	for (uint32_t i = 0; i < m->section_count; i++)
@@ -370,6 +370,7 @@ static uint64_t code_size(const struct module *m)
 
 void flow_discover(struct flow *f)
 {
+	need_starts(f);
 	if (f->discovered)
 		return;
 	f->keeps_graphs = code_size(f->module) <= KEPT_CODE;

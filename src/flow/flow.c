@@ -4,7 +4,6 @@
 
 #include "base/order.h"
 #include "flow/internal.h"
-#include "flow/start_cache.h"
 
 /* Limits of the analysis of a single function before flow_discover(): how deep into callees to look
  * for a return, and how many split-off parts to add. */
@@ -31,6 +30,8 @@ static int flow_new(struct flow **out, const struct module *m, struct err *e)
 	*out = xcalloc(1, sizeof(**out));
 	(*out)->module = m;
 	(*out)->arch = arch;
+	pthread_mutex_init(&(*out)->starting, NULL);
+	atomic_store(&(*out)->started, true);
 	return 0;
 }
 
@@ -47,14 +48,9 @@ int flow_open(struct flow **out, const struct module *m, struct err *e)
 int flow_open_cached(struct flow **out, const struct module *m, struct err *e)
 {
 	int rc = flow_new(out, m, e);
-	if (rc)
-		return rc;
-	if (!start_cache_load(*out)) {
-		starts_from_file(*out);
-		start_cache_store(*out);
-	}
-	publish(*out);
-	return 0;
+	if (!rc)
+		atomic_store(&(*out)->started, false);
+	return rc;
 }
 
 void flow_close(struct flow *f)
@@ -72,15 +68,18 @@ void flow_close(struct flow *f)
 	vec_free(&f->added);
 	vec_free(&f->fragments);
 	vec_free(&f->code_pointers);
+	vec_free(&f->searched);
 	vec_free(&f->parts);
 	vec_free(&f->owned_parts);
 	free(f->published);
+	pthread_mutex_destroy(&f->starting);
 	free(f);
 }
 
 void flow_add_start(struct flow *f, uint64_t start, uint64_t end, const char *name,
 		    enum found_by how)
 {
+	need_starts(f);
 	add_start(f, start, end, name ? arena_strdup(&f->arena, name) : NULL, how, 0);
 }
 
@@ -244,6 +243,7 @@ static const struct cfg *build_with_parts(struct flow *f, const struct func *kno
 
 const struct cfg *flow_cfg(struct flow *f, uint32_t function, struct arena *a, struct arena *tmp)
 {
+	need_starts(f);
 	const struct func *p = &f->funcs.data[function];
 	if (p->cfg)
 		return p->cfg;

@@ -49,8 +49,9 @@ extern const char *const found_by_name[FOUND_METHODS];
 
 /* `m` must outlive the result. Fails only for an unsupported machine type. */
 int flow_open(struct flow **out, const struct module *m, struct err *e);
-/* The same, with the help of the cache (start_cache.h). Not for modules that module_add_*()
- * changed. */
+/* The same, with the help of the cache (start_cache.h). Starts are collected when they are first
+ * asked for: programs have hundreds of libraries, of which few are sampled. Not for modules that
+ * module_add_*() changed, or changes before that. */
 int flow_open_cached(struct flow **out, const struct module *m, struct err *e);
 void flow_close(struct flow *f);
 
@@ -66,6 +67,13 @@ void flow_join_parts(struct flow *f);
 
 /* A second call does nothing. Pointers from flow_functions() and flow_parts() become invalid. */
 void flow_discover(struct flow *f);
+
+/* Makes the function known that has va, without the others: flow_discover() for a few addresses. It
+ * takes some tens of microseconds in a large module; a small one is discovered as a whole. Pointers
+ * from flow_functions() and numbers of functions become invalid. */
+void flow_discover_near(struct flow *f, uint64_t va);
+/* Whether flow_discover_near() has nothing to add. */
+bool flow_is_searched(const struct flow *f, uint64_t va);
 
 const struct arch *flow_arch(const struct flow *f);
 const struct module *flow_module(const struct flow *f);

@@ -168,6 +168,20 @@ void add_part(struct flow *f, struct func *p, uint64_t start, uint64_t end)
 
 /* ---- the published list ---- */
 
+static struct function published_form(const struct func *p, uint32_t first_part)
+{
+	return (struct function){
+		.start = p->start,
+		.end = p->end,
+		.name = p->name,
+		.found_by = p->found_by,
+		.flags = p->flags,
+		.bounded = p->bounded,
+		.first_part = first_part,
+		.part_count = p->part_count,
+	};
+}
+
 void publish(struct flow *f)
 {
 	free(f->published);
@@ -176,16 +190,7 @@ void publish(struct flow *f)
 	vec_clear(&f->owned_parts);
 	for (uint32_t i = 0; i < f->funcs.len; i++) {
 		const struct func *p = &f->funcs.data[i];
-		f->published[i] = (struct function){
-			.start = p->start,
-			.end = p->end,
-			.name = p->name,
-			.found_by = p->found_by,
-			.flags = p->flags,
-			.bounded = p->bounded,
-			.first_part = f->parts.len,
-			.part_count = p->part_count,
-		};
+		f->published[i] = published_form(p, f->parts.len);
 		for (uint32_t j = 0; j < p->part_count; j++) {
 			vec_push(&f->parts, p->parts[j]);
 			vec_push(&f->owned_parts, (struct owned_part){p->parts[j], i});
@@ -195,25 +200,29 @@ void publish(struct flow *f)
 			 offsetof(struct owned_part, part.start));
 }
 
-const struct function *flow_functions(const struct flow *f, uint32_t *count)
+static void make_room(struct flow *f, uint32_t at)
 {
-	*count = f->funcs.len;
-	return f->published;
+	uint32_t moved = f->funcs.len - at;
+	vec_push(&f->funcs, (struct func){0});
+	memmove(&f->funcs.data[at + 1], &f->funcs.data[at], moved * sizeof(struct func));
+	f->funcs.data[at] = (struct func){0};
+	f->published = xrealloc(f->published, f->funcs.len * sizeof(*f->published));
+	memmove(&f->published[at + 1], &f->published[at], moved * sizeof(*f->published));
+	vec_each (o, &f->owned_parts)
+		o->owner += o->owner >= at;
 }
 
-const struct part *flow_parts(const struct flow *f)
+void insert_start(struct flow *f, uint64_t start, uint64_t end, enum found_by how)
 {
-	return f->parts.data;
-}
-
-/* If other functions jump into the middle of a function, it may have become a part of them before a
- * call of it was found. Then it is both, and the function itself is preferred. */
-uint32_t flow_function_at(const struct flow *f, uint64_t va)
-{
-	uint32_t at = func_at(f, va);
-	uint32_t n = ORDER_UP_TO(f->owned_parts.data, f->owned_parts.len, part.start, va);
-	const struct owned_part *o = n ? &f->owned_parts.data[n - 1] : NULL;
-	if (!o || va >= o->part.end)
-		return at;
-	return at != UINT32_MAX && f->funcs.data[at].start >= o->part.start ? at : o->owner;
+	uint32_t at = ORDER_UP_TO(f->funcs.data, f->funcs.len, start, start);
+	struct func *before = at ? &f->funcs.data[at - 1] : NULL;
+	if (before && before->start == start) {
+		before->end = f->published[at - 1].end = end;
+		return;
+	}
+	if (before && before->end > start)
+		before->end = f->published[at - 1].end = start;
+	make_room(f, at);
+	f->funcs.data[at] = (struct func){.start = start, .end = end, .found_by = (uint16_t)how};
+	f->published[at] = published_form(&f->funcs.data[at], f->parts.len);
 }

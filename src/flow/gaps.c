@@ -107,7 +107,7 @@ static bool call_is_last(const struct flow *f, const struct insn *call, uint64_t
 		       : looks_like_prologue(f->module, f->arch, va);
 }
 
-static bool control_ends(const struct flow *f, const struct insn *in, uint64_t next, uint64_t end)
+bool control_ends(const struct flow *f, const struct insn *in, uint64_t next, uint64_t end)
 {
 	switch (in->kind) {
 	case INSN_RETURN:
@@ -189,7 +189,7 @@ static bool is_complete(const struct gap_search *s, const struct cfg *g, uint32_
 	return true;
 }
 
-static uint64_t end_of_graph(const struct cfg *g)
+uint64_t end_of_graph(const struct cfg *g)
 {
 	uint64_t end = 0;
 	for (uint32_t i = 0; i < g->block_count; i++)
@@ -224,9 +224,9 @@ static uint64_t function_in_gap(struct gap_search *s, const struct part *gap, ui
 	return result;
 }
 
-/* Where code begins after the padding at va. Compilers pad up to an alignment. So a function whose
- * first instruction looks like padding begins at the aligned address. */
-static uint64_t skip_padding(const struct flow *f, uint64_t va, uint64_t end)
+/* Compilers pad up to an alignment. So a function whose first instruction looks like padding begins
+ * at the aligned address. */
+uint64_t skip_padding(const struct flow *f, uint64_t va, uint64_t end)
 {
 	uint64_t code = va + padding_at(f->module, f->arch, va, end);
 	uint64_t aligned = code & ~(uint64_t)(ALIGNMENT - 1);

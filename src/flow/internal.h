@@ -1,5 +1,6 @@
 /* What the files of flow/ share while the functions of a module are being found. */
 #pragma once
+#include <pthread.h>
 #include <stdatomic.h>
 
 #include "base/hashmap.h"
@@ -59,8 +60,11 @@ struct flow {
 	struct hashmap by_start;     /* start -> index in funcs; empty before flow_discover() */
 	struct arena arena;          /* names, parts */
 	struct arena graphs[MAX_WORKERS], outlines[MAX_WORKERS], tmp[MAX_WORKERS];
+	VEC(struct part) searched; /* code that flow_discover_near() has searched, sorted */
 	bool joined, discovered;
-	bool keeps_graphs; /* set by flow_discover() */
+	bool keeps_graphs;   /* set by flow_discover() */
+	atomic_bool started; /* the starts that the file gives are known: need_starts() */
+	pthread_mutex_t starting;
 
 	struct function *published;
 	VEC(struct part) parts;
@@ -73,6 +77,8 @@ void add_start(struct flow *f, uint64_t start, uint64_t end, const char *name, u
 /* Moves `added` into `funcs`: sorts, merges starts at the same address, sets the ends, and marks
  * functions that became shorter as dirty. */
 void merge_starts(struct flow *f);
+/* Adds one function at once, also to the published list. Other functions get other numbers. */
+void insert_start(struct flow *f, uint64_t start, uint64_t end, enum found_by how);
 /* Whether nothing proves that a function begins there: p may be a label of the function before it.
  */
 bool is_guess(const struct func *p);
@@ -90,6 +96,11 @@ void append_part(struct arena *a, struct func *p, struct part part);
 /* Adds a part to the function for good; its graph has to be built again. */
 void add_part(struct flow *f, struct func *p, uint64_t start, uint64_t end);
 void publish(struct flow *f);
+
+/* lookup.c */
+/* Collects the starts that the file gives, if flow_open_cached() has put that off. To be called by
+ * each function of flow.h before it looks at any. */
+void need_starts(const struct flow *f);
 
 /* starts.c: the starts and parts that the file itself gives. */
 void starts_from_file(struct flow *f);
@@ -130,3 +141,16 @@ void find_gaps(const struct flow *f, struct gap_list *out);
 /* Adds starts in gaps whose addresses known functions compute or tail-call. */
 void starts_from_addresses(struct flow *f, const struct gap_list *gaps);
 void starts_from_gaps(struct flow *f, const struct gap_list *gaps);
+/* Whether control does not go on after the instruction, to `next`; code ends at `end`. */
+bool control_ends(const struct flow *f, const struct insn *in, uint64_t next, uint64_t end);
+/* Where code begins after the padding at va. */
+uint64_t skip_padding(const struct flow *f, uint64_t va, uint64_t end);
+/* The highest end of a block. */
+uint64_t end_of_graph(const struct cfg *g);
+
+/* near.c: flow_discover_near(), also in small modules. */
+void search_near(struct flow *f, uint64_t va);
+
+/* discover.c */
+/* Bytes of code that the file has. */
+uint64_t code_size(const struct module *m);

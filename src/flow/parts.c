@@ -160,6 +160,7 @@ static bool join_by_jump(struct flow *f, const struct far_jump *j)
 void flow_join_parts(struct flow *f)
 {
 	enum { MAX_PART_LEVELS = 3 }; /* levels of parts that are only reached from other parts */
+	need_starts(f);
 	bool more = f->fragments.len && !f->joined;
 	f->joined = true;
 	if (!more)

@@ -52,9 +52,10 @@ static struct cache_name name_of(const struct module *m)
 	return (struct cache_name){"starts", m->build_id, hash_bytes(parts, sizeof(parts), 0)};
 }
 
+/* The cache is for what the file itself gives. */
 static bool is_worth_it(const struct module *m)
 {
-	return m->build_id.size && m->size >= SMALL_MODULE;
+	return m->build_id.size && m->size >= SMALL_MODULE && !m->supplemented;
 }
 
 static uint64_t checksum(const struct start_head *h, const struct slice *parts, uint32_t count)

@@ -3,6 +3,8 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -21,15 +23,22 @@ enum {
 };
 
 static const uint64_t TOTAL_MAX = (uint64_t)1 << 30; /* bytes of all files */
-static const char *const kinds[] = {"structure-", "starts-"};
+static const char *const kinds[] = {"structure-", "starts-", "calls-", "dwarf-"};
+
+static struct build_id own_id; /* size 0: unknown */
+static pthread_once_t own_id_read = PTHREAD_ONCE_INIT;
+
+static void read_own_id(void)
+{
+	struct err e;
+	if (module_read_build_id("/proc/self/exe", &own_id, &e) < 0)
+		own_id.size = 0;
+}
 
 uint64_t cache_program_hash(uint64_t seed)
 {
-	struct build_id id;
-	struct err e;
-	if (module_read_build_id("/proc/self/exe", &id, &e) < 0)
-		return 0;
-	return hash_bytes(id.bytes, id.size, seed);
+	pthread_once(&own_id_read, read_own_id);
+	return own_id.size ? hash_bytes(own_id.bytes, own_id.size, seed) : 0;
 }
 
 /* The cache directory, with a slash at the end; false if the environment names none. */
@@ -225,12 +234,15 @@ static void write_and_rename(const char *dir, const char *path, const struct sli
 	text_release(&tmp);
 }
 
+static atomic_uint written; /* number of files */
+
 void cache_file_write(const struct cache_name *n, const struct slice *parts, uint32_t count)
 {
 	struct text dir = TEXT_INIT, path = TEXT_INIT;
 	if (file_name(&path, n) && directory(&dir) && make_directory(dir.data)) {
 		write_and_rename(dir.data, path.data, parts, count);
-		prune(dir.data);
+		if (written++ % CACHE_PRUNE_PERIOD == 0)
+			prune(dir.data);
 	}
 	text_release(&path);
 	text_release(&dir);

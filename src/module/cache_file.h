@@ -24,5 +24,7 @@ int cache_file_open(const struct cache_name *n, uint64_t *size);
 bool cache_file_read(int fd, void *out, uint64_t size);
 /* Closes the file. If it was of use, prune later. */
 void cache_file_close(int fd, bool used);
-/* Writes a file from its parts. */
+/* Writes a file from its parts. The first time, and once in so many times, old files are looked
+ * for; a program with 100 libraries has as many files. */
+enum { CACHE_PRUNE_PERIOD = 16 };
 void cache_file_write(const struct cache_name *n, const struct slice *parts, uint32_t count);

@@ -184,6 +184,7 @@ void module_add_frames(struct module *m, const struct module *debug)
 	const struct frame_range *more = module_frames(debug, &count);
 	if (!count)
 		return;
+	m->supplemented = true;
 	elf_need(m->reader, TABLE_FRAMES, read_frames);
 	add_ranges(m->reader, more, count);
 }

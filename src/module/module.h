@@ -83,6 +83,7 @@ struct module {
 	enum module_kind kind;
 	bool changes_text; /* the dynamic linker relocates its code */
 	bool debug_only;   /* a separate debug file: it has no code or data, but their addresses */
+	bool supplemented; /* module_add_*() has added to its tables */
 	uint16_t machine;  /* EM_* */
 	const struct arch *arch;
 	uint64_t entry; /* 0 if none */

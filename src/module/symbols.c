@@ -223,6 +223,7 @@ void module_add_symbols(struct module *m, const struct module *debug)
 	uint64_t room = (uint64_t)own_count + more_count;
 	if (room > UINT32_MAX / 2 || !more_count)
 		return;
+	m->supplemented = true;
 	struct arena *a = &m->reader->tables[TABLE_SYMBOLS].arena;
 	struct symbol_collector g = {.reader = m->reader,
 				     .module = m,

@@ -253,9 +253,11 @@ static void build_all(struct build *b)
 static void open_debug(struct build *b)
 {
 	struct err e;
+	struct debug_options options = b->options->debug;
+	options.use_cache = b->options->use_cache;
 	if (!b->options->use_debug)
 		return;
-	if (debug_open(&b->debug, b->module, &b->options->debug, &e) < 0) {
+	if (debug_open(&b->debug, b->module, &options, &e) < 0) {
 		debug(LOG_STRUCTURE, 1, "%s: no debugging information: %s", b->module->path,
 		      e.text);
 		b->debug = NULL;
@@ -452,29 +454,34 @@ int structure_open(struct structure **out, const char *path, const struct struct
 	return rc;
 }
 
-/* Lists the functions that have the addresses, each once. Returns false if an address is in no
- * function, or in one that is only known as an entry point. The end of the latter is not known: it
- * is taken to be where the next known function begins. */
-static bool list_functions_at(const struct build *b, const uint64_t *addresses, uint32_t count,
+/* Makes sure that flow knows the functions that have the addresses. It does not know where one ends
+ * that is only known as an entry point: that is taken to be where the next known function begins.
+ */
+static void find_functions_at(const struct build *b, const uint64_t *addresses, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t total, n = flow_function_at(b->flow, addresses[i]);
+		if (n == UINT32_MAX ? module_is_code(b->module, addresses[i])
+				    : flow_functions(b->flow, &total)[n].found_by == FOUND_ENTRY)
+			flow_discover_near(b->flow, addresses[i]);
+	}
+}
+
+/* Lists the functions that have the addresses, each once. */
+static void list_functions_at(const struct build *b, const uint64_t *addresses, uint32_t count,
 			      numbers *list)
 {
 	uint32_t total;
-	const struct function *p = flow_functions(b->flow, &total);
-	bool all = true, *seen = xcalloc(total + (size_t)1, sizeof(*seen));
-	vec_clear(list);
+	flow_functions(b->flow, &total);
+	bool *seen = xcalloc(total + (size_t)1, sizeof(*seen));
 	for (uint32_t i = 0; i < count; i++) {
 		uint32_t n = flow_function_at(b->flow, addresses[i]);
-		if (n == UINT32_MAX) {
-			all &= !module_is_code(b->module, addresses[i]);
+		if (n == UINT32_MAX || seen[n])
 			continue;
-		}
-		all &= p[n].found_by != FOUND_ENTRY;
-		if (!seen[n])
-			vec_push(list, n);
+		vec_push(list, n);
 		seen[n] = true;
 	}
 	free(seen);
-	return all;
 }
 
 /* Uses the flow that the caller has, unless a separate debug file adds to the module. */
@@ -490,15 +497,16 @@ static int build_some(struct build *b, struct structure **out, const uint64_t *a
 		      uint32_t count, struct err *e)
 {
 	numbers list = {0};
+	uint32_t ignored;
+	if (b->options->flow) /* it must not see the symbols that come from elsewhere */
+		flow_functions(b->options->flow, &ignored);
 	open_debug(b);
 	int rc = choose_flow(b, e);
 	if (rc < 0)
 		return rc;
 	start_workers(b);
-	if (!list_functions_at(b, addresses, count, &list)) {
-		flow_discover(b->flow);
-		list_functions_at(b, addresses, count, &list);
-	}
+	find_functions_at(b, addresses, count);
+	list_functions_at(b, addresses, count, &list);
 	deal_functions(b, list.data, list.len);
 	for (uint32_t i = 0; i < b->unit_count; i++)
 		b->units[i].bytes = b->units[i].count ? DEFAULT_BYTES : 0;

@@ -23,7 +23,7 @@ struct recipes {
 	struct cfi *cfi; /* NULL: there is none, or the options exclude it */
 	struct recipes_options options;
 	uint64_t base;
-	bool discovered, held;
+	bool held;
 	VEC(struct known_span) spans;
 	VEC(struct recipe_entry) entries;
 	VEC(struct recipe) recipes; /* recipe 0 knows nothing */
@@ -252,14 +252,6 @@ static void add_function(struct recipes *r, uint32_t number)
 	arena_clear(&r->tmp);
 }
 
-/* Needed where the file's own tables do not show which function contains an address. */
-static void discover(struct recipes *r)
-{
-	debug(LOG_UNWIND, 1, "discovering functions of %s", r->module->path);
-	flow_discover(r->flow);
-	r->discovered = true;
-}
-
 /* Whether va is in a small gap between two functions. Call frame information leaves out single
  * instructions of some functions: those after the system call that creates a thread, where each
  * thread begins. */
@@ -280,7 +272,8 @@ static bool are_bounds_known(const struct recipes *r, uint64_t va)
 {
 	uint32_t count, function = flow_function_at(r->flow, va);
 	struct frame_range f;
-	if (r->discovered || (module_frame_at(r->module, va, &f) && !r->options.no_cfi))
+	if (flow_is_searched(r->flow, va) ||
+	    (module_frame_at(r->module, va, &f) && !r->options.no_cfi))
 		return true;
 	if (function == UINT32_MAX)
 		return is_in_gap(r, va);
@@ -294,8 +287,9 @@ static void add_code_at(struct recipes *r, uint64_t va)
 {
 	if (!module_is_code(r->module, va))
 		return;
+	/* The file's own tables may not show which function contains an address. */
 	if (!are_bounds_known(r, va))
-		discover(r);
+		flow_discover_near(r->flow, va);
 	if (flow_function_at(r->flow, va) == UINT32_MAX)
 		flow_join_parts(r->flow);
 	uint32_t function = flow_function_at(r->flow, va);

@@ -17,6 +17,7 @@
 
 #include "base/hashmap.h"
 #include "base/text.h"
+#include "module/cache_file.h"
 #include "structure/builder.h"
 #include "structure/cache.h"
 #include "structure/storage.h"
@@ -349,7 +350,8 @@ static void prunes_what_is_old(void **state)
 	make_old_file("structure-b", 600 << 20, 9000);
 	make_old_file("tmp-left", 1, 9000);
 	make_old_file("tmp-busy", 1, 10);
-	store(&options, &none);
+	for (int i = 0; i < CACHE_PRUNE_PERIOD; i++)
+		store(&options, &none);
 	assert_int_equal(each_file(NULL), 3); /* ours, a, tmp-busy */
 	assert_true(loads(&options));
 }

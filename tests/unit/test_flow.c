@@ -247,6 +247,53 @@ static void parts_are_joined_by_what_looks_like_jumps(void **state)
 	module_close(m);
 }
 
+/* Only the code and the pointers in data are left to tell where functions are. */
+static struct flow *open_without_starts(const struct module *m)
+{
+	struct flow *f;
+	struct err e;
+	assert_int_equal(flow_open(&f, m, &e), 0);
+	vec_clear(&f->funcs);
+	vec_clear(&f->fragments);
+	publish(f);
+	return f;
+}
+
+static bool is_found_near(struct flow *f, const struct function *p)
+{
+	uint32_t count;
+	uint64_t middle = p->start + (p->end - p->start) / 2;
+	middle -= middle % flow_arch(f)->insn_align;
+	search_near(f, middle);
+	assert_true(flow_is_searched(f, middle));
+	uint32_t n = flow_function_at(f, middle);
+	return n != UINT32_MAX && flow_functions(f, &count)[n].start == p->start;
+}
+
+static void functions_are_found_near_an_address(void **state)
+{
+	const struct fixture *x = *state;
+	uint32_t count, tried = 0, found = 0;
+	const struct function *all = flow_functions(x->full, &count);
+	struct flow *f = open_without_starts(x->module);
+	for (uint32_t i = 0; i < count; i += 7) {
+		if (!(all[i].found_by & FOUND_SYMBOL) || !all[i].bounded ||
+		    all[i].flags & FUNCTION_PLT)
+			continue;
+		tried++;
+		found += is_found_near(f, &all[i]);
+	}
+	assert_true(tried > 20);
+	/* Where a function begins like the code before it, nothing tells the two apart. */
+	if (found * 100 < tried * 90)
+		fail_msg("%u of %u functions found", found, tried);
+	/* The list is as sorted as before. */
+	all = flow_functions(f, &count);
+	for (uint32_t i = 1; i < count; i++)
+		assert_true(all[i - 1].start < all[i].start && all[i - 1].end <= all[i].start);
+	flow_close(f);
+}
+
 int main(void)
 {
 	volatile int three = 3;
@@ -260,6 +307,7 @@ int main(void)
 		cmocka_unit_test(one_function_alone_is_as_among_all),
 		cmocka_unit_test(reports_of_sanitizers_do_not_come_back_unless_told_to),
 		cmocka_unit_test(parts_are_joined_by_what_looks_like_jumps),
+		cmocka_unit_test(functions_are_found_near_an_address),
 	};
 	return cmocka_run_group_tests(tests, open_self, close_self);
 }

@@ -114,9 +114,10 @@ static void cached_starts_are_those_of_the_file(void **state)
 	assert_int_equal(flow_open(&plain, module, &e), 0);
 	assert_false(find_file());
 	assert_int_equal(flow_open_cached(&first, module, &e), 0);
+	assert_false(find_file()); /* nobody has asked for a function */
+	check_same(plain, first);
 	assert_true(find_file() && is_loaded());
 	assert_int_equal(flow_open_cached(&second, module, &e), 0);
-	check_same(plain, first);
 	check_same(plain, second);
 	flow_discover(plain);
 	flow_discover(second);
@@ -130,9 +131,26 @@ static void store(void)
 {
 	struct flow *f;
 	struct err e;
+	uint32_t count;
 	assert_int_equal(flow_open_cached(&f, module, &e), 0);
+	flow_functions(f, &count);
 	flow_close(f);
 	assert_true(find_file() && is_loaded());
+}
+
+/* The cache is for the file alone. */
+static void modules_with_more_symbols_are_not_stored(void **state)
+{
+	struct flow *f;
+	struct err e;
+	uint32_t count;
+	(void)state;
+	assert_int_equal(flow_open_cached(&f, module, &e), 0);
+	module_add_symbols(module, module);
+	flow_functions(f, &count);
+	assert_true(count);
+	flow_close(f);
+	assert_false(find_file());
 }
 
 /* Whichever byte is damaged, and wherever the file ends, it is not used. */
@@ -194,6 +212,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(cached_starts_are_those_of_the_file, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(modules_with_more_symbols_are_not_stored, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(damaged_files_are_ignored, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(starts_outside_code_are_ignored, set_up, tear_down),

@@ -9,6 +9,7 @@
 #include "flow/far_jumps.h"
 #include "isa/calls.h"
 #include "patch/pinned.h"
+#include "probe/code/module_facts.h"
 #include "probe/code/sites.h"
 
 /* Functions that wait without the kernel, or poll for what they wait for. */
@@ -241,20 +242,10 @@ static void add_call(struct target *t, struct code *code, uint64_t bias, uint64_
 
 static void add_calls(struct target *t, struct code *code, uint64_t bias, bool waits)
 {
-	const struct arch *arch = t->shared->arch;
-	const struct arch_calls *k = arch_calls(arch);
 	uint64_t last = UINT64_MAX;
-	for (uint32_t i = 0; i < code->module->section_count; i++) {
-		const struct section *s = &code->module->sections[i];
-		size_t n = 0;
-		const uint8_t *p = module_is_code(code->module, s->va)
-					   ? module_at(code->module, s->va, s->size, &n)
-					   : NULL;
-		n = p ? n : 0;
-		for (uint64_t at = 0; at + k->insn_size <= n; at += arch->insn_align)
-			if (!memcmp(p + at, k->insn, k->insn_size))
-				add_call(t, code, bias, s->va + at, waits, &last);
-	}
+	const call_sites *sites = call_sites_of(t->shared, code);
+	vec_each (va, sites)
+		add_call(t, code, bias, *va, waits, &last);
 }
 
 static uint64_t first_code(const struct code *code)

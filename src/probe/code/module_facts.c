@@ -6,6 +6,7 @@
 struct module_facts {
 	VEC(struct intrusions *) intrusions;
 	VEC(struct private_registers *) private_registers;
+	VEC(call_sites *) calls;
 };
 
 struct module_facts *module_facts_new(void)
@@ -25,6 +26,12 @@ void module_facts_free(struct module_facts *f)
 			private_release(*r);
 		free(*r);
 	}
+	vec_each (c, &f->calls) {
+		if (*c)
+			vec_free(*c);
+		free(*c);
+	}
+	vec_free(&f->calls);
 	vec_free(&f->intrusions);
 	vec_free(&f->private_registers);
 	free(f);
@@ -70,4 +77,17 @@ struct regset private_registers_of(struct shared *s, const struct site *site)
 	private_registers_find(s, site->code);
 	const struct private_registers *known = s->facts->private_registers.data[site->code->id];
 	return known->of[site_function(site)].registers;
+}
+
+const call_sites *call_sites_of(struct shared *s, const struct code *code)
+{
+	struct module_facts *f = s->facts;
+	while (f->calls.len <= code->id)
+		vec_push(&f->calls, NULL);
+	call_sites **known = &f->calls.data[code->id];
+	if (!*known) {
+		*known = xcalloc(1, sizeof(**known));
+		call_sites_find(*known, code->module, code->arch);
+	}
+	return *known;
 }

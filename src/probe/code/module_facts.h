@@ -2,6 +2,7 @@
 #pragma once
 #include "flow/private.h"
 #include "patch/intrusions.h"
+#include "probe/code/call_sites.h"
 #include "probe/code/codespace.h"
 
 struct module_facts *module_facts_new(void);
@@ -17,3 +18,5 @@ struct regset private_registers_of(struct shared *s, const struct site *site);
 void private_registers_find(struct shared *s, const struct code *code);
 /* Whether they were found: the module is counted. */
 bool private_registers_known(const struct shared *s, const struct code *code);
+/* The module's system calls. */
+const call_sites *call_sites_of(struct shared *s, const struct code *code);

@@ -7,20 +7,54 @@
 
 #include "base/fault.h"
 
+static void visit_module(struct target *t, const struct mapped_module *mi, module_visitor visit,
+			 void *ctx)
+{
+	if (!mi->code_count || mi->vdso)
+		return;
+	struct place at = space_find(t->space, mi->code[0].start);
+	if (at.code && at.code->flow)
+		visit(ctx, t, at.code, mi->code[0].start - at.va);
+}
+
 int target_modules(struct target *t, module_visitor visit, void *ctx, struct err *e)
 {
 	struct maps maps;
 	int rc = maps_read(&maps, t->pid, e);
 	if (rc)
 		return rc;
-	for (uint32_t i = 0; i < maps.module_count; i++) {
-		const struct mapped_module *mi = &maps.modules[i];
-		if (!mi->code_count || mi->vdso)
-			continue;
-		struct place at = space_find(t->space, mi->code[0].start);
-		if (at.code && at.code->flow)
-			visit(ctx, t, at.code, mi->code[0].start - at.va);
+	for (uint32_t i = 0; i < maps.module_count; i++)
+		visit_module(t, &maps.modules[i], visit, ctx);
+	maps_release(&maps);
+	return 0;
+}
+
+/* The module whose code comes first after this address. The dynamic linker is mapped as one piece,
+ * which begins at its base. */
+static const struct mapped_module *module_from(const struct maps *maps, uint64_t base)
+{
+	const struct mapped_module *found = NULL;
+	for (uint32_t i = 0; i < maps->module_count; i++) {
+		const struct mapped_module *mi = &maps->modules[i];
+		if (mi->code_count && !mi->vdso && mi->code[0].start >= base &&
+		    (!found || mi->code[0].start < found->code[0].start))
+			found = mi;
 	}
+	return found;
+}
+
+int target_dynamic_linker(struct target *t, module_visitor visit, void *ctx, struct err *e)
+{
+	struct maps maps;
+	uint64_t base = dynamic_linker_base(t->pid);
+	if (!base)
+		return target_modules(t, visit, ctx, e);
+	int rc = maps_read(&maps, t->pid, e);
+	if (rc)
+		return rc;
+	const struct mapped_module *linker = module_from(&maps, base);
+	if (linker)
+		visit_module(t, linker, visit, ctx);
 	maps_release(&maps);
 	return 0;
 }
@@ -35,8 +69,7 @@ const struct symbol *module_find_symbol(const struct module *m, const char *name
 	return NULL;
 }
 
-/* AT_BASE is the address of the dynamic linker. */
-bool has_dynamic_linker(int pid)
+uint64_t dynamic_linker_base(int pid)
 {
 	char path[32];
 	uint64_t pair[2], base = 0;
@@ -47,5 +80,5 @@ bool has_dynamic_linker(int pid)
 			base = pair[1];
 	if (f)
 		fclose(f);
-	return base != 0;
+	return base;
 }

@@ -99,7 +99,7 @@ static void set_ends(struct flow *f)
 	for (uint32_t i = 0; i < f->funcs.len; i++) {
 		struct func *p = &f->funcs.data[i];
 		uint64_t limit = limit_of(f, i, &fragment);
-		if (!p->end || p->end > limit || (!p->bounded && !p->outline)) {
+		if (!p->end || p->end > limit || (!p->bounded && !p->graph)) {
 			p->end = limit;
 			p->dirty = true;
 		}
@@ -123,7 +123,7 @@ void merge_starts(struct flow *f)
 			vec_push(&out, *next);
 	}
 	vec_free(&f->funcs);
-	vec_clear(&f->added);
+	vec_free(&f->added);
 	f->funcs = out;
 	set_ends(f);
 }

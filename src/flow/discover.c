@@ -371,6 +371,25 @@ static void infer_in_gaps(struct flow *f)
 	}
 }
 
+static void publish_graphs(struct flow *f)
+{
+	f->published_graphs = xmalloc((f->funcs.len + (size_t)1) * sizeof(*f->published_graphs));
+	for (uint32_t i = 0; i < f->funcs.len; i++)
+		f->published_graphs[i] = f->funcs.data[i].graph;
+}
+
+/* Frees what only the discovery needs. */
+static void release_work(struct flow *f)
+{
+	vec_free(&f->funcs);
+	vec_free(&f->added);
+	vec_free(&f->fragments);
+	vec_free(&f->code_pointers);
+	hashmap_release(&f->by_start);
+	for (uint32_t i = 0; i < MAX_WORKERS; i++)
+		arena_release(&f->tmp[i]);
+}
+
 void flow_discover(struct flow *f)
 {
 	if (f->discovered)
@@ -384,7 +403,9 @@ void flow_discover(struct flow *f)
 	promote_fragments(f);
 	run_rounds(f);
 	infer_in_gaps(f);
+	build_dirty(f); /* whatever the last permitted round left */
 	trim_ends(f);
-	hashmap_release(&f->by_start);
 	publish(f);
+	publish_graphs(f);
+	release_work(f);
 }

@@ -74,6 +74,7 @@ void flow_close(struct flow *f)
 	vec_free(&f->parts);
 	vec_free(&f->owned_parts);
 	free(f->published);
+	free(f->published_graphs);
 	free(f);
 }
 
@@ -257,8 +258,7 @@ static const struct cfg *build_with_parts(struct flow *f, const struct func *kno
 
 const struct cfg *flow_cfg(struct flow *f, uint32_t function, struct arena *a, struct arena *tmp)
 {
-	const struct func *p = &f->funcs.data[function];
-	if (p->graph)
-		return graph_unpack(p->graph, a);
-	return f->discovered ? build_func(f, p, a, tmp) : build_with_parts(f, p, a, tmp);
+	if (f->discovered)
+		return graph_unpack(f->published_graphs[function], a);
+	return build_with_parts(f, &f->funcs.data[function], a, tmp);
 }

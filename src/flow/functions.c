@@ -172,6 +172,7 @@ void publish(struct flow *f)
 {
 	free(f->published);
 	f->published = xcalloc(f->funcs.len, sizeof(*f->published));
+	f->published_count = f->funcs.len;
 	vec_clear(&f->parts);
 	vec_clear(&f->owned_parts);
 	for (uint32_t i = 0; i < f->funcs.len; i++) {
@@ -197,7 +198,7 @@ void publish(struct flow *f)
 
 const struct function *flow_functions(const struct flow *f, uint32_t *count)
 {
-	*count = f->funcs.len;
+	*count = f->published_count;
 	return f->published;
 }
 
@@ -210,10 +211,12 @@ const struct part *flow_parts(const struct flow *f)
  * call of it was found. Then it is both, and the function itself is preferred. */
 uint32_t flow_function_at(const struct flow *f, uint64_t va)
 {
-	uint32_t at = func_at(f, va);
+	const struct function *all = f->published;
+	uint32_t at = ORDER_UP_TO(all, f->published_count, start, va) - 1;
+	at = at != UINT32_MAX && va < all[at].end ? at : UINT32_MAX;
 	uint32_t n = ORDER_UP_TO(f->owned_parts.data, f->owned_parts.len, part.start, va);
 	const struct owned_part *o = n ? &f->owned_parts.data[n - 1] : NULL;
 	if (!o || va >= o->part.end)
 		return at;
-	return at != UINT32_MAX && f->funcs.data[at].start >= o->part.start ? at : o->owner;
+	return at != UINT32_MAX && all[at].start >= o->part.start ? at : o->owner;
 }

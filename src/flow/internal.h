@@ -50,8 +50,8 @@ typedef VEC(struct func) func_list;
 struct flow {
 	const struct module *module;
 	const struct arch *arch;
-	func_list funcs;                     /* sorted by start, no two with the same */
-	func_list added;                     /* starts not merged into funcs yet */
+	func_list funcs; /* sorted by start, no two with the same; empty after flow_discover() */
+	func_list added; /* starts not merged into funcs yet */
 	VEC(struct detached_part) fragments; /* sorted by start */
 	VEC(uint64_t) code_pointers; /* addresses of code in data: sorted, without duplicates */
 	struct hashmap by_start;     /* start -> index in funcs; empty before flow_discover() */
@@ -60,6 +60,8 @@ struct flow {
 	bool joined, discovered;
 
 	struct function *published;
+	uint32_t published_count;
+	const struct packed_graph **published_graphs; /* after flow_discover() */
 	VEC(struct part) parts;
 	VEC(struct owned_part) owned_parts; /* sorted by start */
 };

@@ -1,5 +1,7 @@
 #include "flow/packed_graph.h"
 
+#include "base/varint.h"
+
 /* The bits below a block's number of edges: which of the numbers follow that most blocks do not
  * need. */
 enum {
@@ -16,70 +18,35 @@ _Static_assert(BLOCK_ENDS <= 1 << END_BITS && BLOCK_OPEN_FRAME < 1 << (8 - END_B
 	       "end and flags of a block fit into a byte");
 _Static_assert(EDGE_KINDS <= 1 << EDGE_KIND_BITS, "the kind of an edge fits");
 
-/* The most bytes of a number, and the most numbers of each thing. */
-enum { NUMBER_MAX = 10, COUNTS = 5, BLOCK_NUMBERS = 6, TABLE_NUMBERS = 5 };
-
-static uint8_t *put(uint8_t *at, uint64_t x)
-{
-	for (; x >= 0x80; x >>= 7)
-		*at++ = (uint8_t)(x | 0x80);
-	*at++ = (uint8_t)x;
-	return at;
-}
-
-static uint64_t get_long(const uint8_t **at, uint64_t x)
-{
-	for (unsigned shift = 7;; shift += 7) {
-		uint8_t byte = *(*at)++;
-		x |= (uint64_t)(byte & 0x7f) << shift;
-		if (byte < 0x80)
-			return x;
-	}
-}
-
-static inline uint64_t get(const uint8_t **at)
-{
-	uint8_t byte = *(*at)++;
-	return byte < 0x80 ? byte : get_long(at, byte & 0x7f);
-}
-
-/* Small differences become small numbers, whatever their sign. */
-static uint64_t fold(uint64_t difference)
-{
-	return difference << 1 ^ (0 - (difference >> 63));
-}
-
-static uint64_t unfold(uint64_t x)
-{
-	return x >> 1 ^ (0 - (x & 1));
-}
+/* The most numbers of each thing. */
+enum { COUNTS = 5, BLOCK_NUMBERS = 6, TABLE_NUMBERS = 5 };
 
 static uint8_t *pack_block(uint8_t *at, const struct block *b, uint64_t last)
 {
 	unsigned has = (b->target ? HAS_TARGET : 0) | (b->start != last ? HAS_GAP : 0) |
 		       ((uint64_t)b->insn_count * 4 != b->size ? HAS_INSNS : 0);
 	*at++ = (uint8_t)(b->end | b->flags << END_BITS);
-	at = put(at, (uint64_t)b->edge_count << BLOCK_BITS | has);
-	at = put(at, b->size);
+	at = varint_put(at, (uint64_t)b->edge_count << BLOCK_BITS | has);
+	at = varint_put(at, b->size);
 	if (has & HAS_GAP)
-		at = put(at, fold(b->start - last));
+		at = varint_put(at, varint_fold(b->start - last));
 	if (has & HAS_INSNS)
-		at = put(at, b->insn_count);
+		at = varint_put(at, b->insn_count);
 	if (has & HAS_TARGET)
-		at = put(at, fold(b->target - b->start));
+		at = varint_put(at, varint_fold(b->target - b->start));
 	return at;
 }
 
 static uint8_t *pack_edge(uint8_t *at, const struct edge *e)
 {
-	return put(at, fold((uint64_t)e->to - e->from) << EDGE_KIND_BITS | e->kind);
+	return varint_put(at, varint_fold((uint64_t)e->to - e->from) << EDGE_KIND_BITS | e->kind);
 }
 
 static uint8_t *pack_table(uint8_t *at, const struct jump_table *t)
 {
-	at = put(at, t->block);
-	at = put(at, t->va);
-	at = put(at, t->count);
+	at = varint_put(at, t->block);
+	at = varint_put(at, t->va);
+	at = varint_put(at, t->count);
 	*at++ = t->entry_size;
 	*at++ = (uint8_t)(t->bound << 1 | t->closed);
 	return at;
@@ -88,7 +55,7 @@ static uint8_t *pack_table(uint8_t *at, const struct jump_table *t)
 static uint8_t *pack_escapes(uint8_t *at, const struct cfg *g)
 {
 	for (uint32_t i = 0; i < g->escape_count; i++)
-		at = put(at, fold(g->escapes[i] - (i ? g->escapes[i - 1] : 0)));
+		at = varint_put(at, varint_fold(g->escapes[i] - (i ? g->escapes[i - 1] : 0)));
 	return at;
 }
 
@@ -106,12 +73,12 @@ const struct packed_graph *graph_pack(const struct cfg *g, struct arena *a, stru
 {
 	uint64_t numbers = COUNTS + (uint64_t)g->block_count * BLOCK_NUMBERS + g->edge_count +
 			   (uint64_t)g->table_count * TABLE_NUMBERS + g->escape_count;
-	uint8_t *bytes = arena_alloc(tmp, numbers * NUMBER_MAX, 1), *at = bytes;
-	at = put(at, g->block_count);
-	at = put(at, g->edge_count);
-	at = put(at, g->table_count);
-	at = put(at, g->escape_count);
-	at = put(at, g->entry);
+	uint8_t *bytes = arena_alloc(tmp, numbers * VARINT_MAX, 1), *at = bytes;
+	at = varint_put(at, g->block_count);
+	at = varint_put(at, g->edge_count);
+	at = varint_put(at, g->table_count);
+	at = varint_put(at, g->escape_count);
+	at = varint_put(at, g->entry);
 	at = pack_escapes(at, g);
 	at = pack_blocks(at, g);
 	for (uint32_t i = 0; i < g->edge_count; i++)
@@ -124,11 +91,11 @@ const struct packed_graph *graph_pack(const struct cfg *g, struct arena *a, stru
 void packed_open(struct packed_reader *r, const struct packed_graph *p)
 {
 	*r = (struct packed_reader){.at = (const uint8_t *)p};
-	r->blocks_left = r->block_count = (uint32_t)get(&r->at);
-	r->edge_count = (uint32_t)get(&r->at);
-	r->table_count = (uint32_t)get(&r->at);
-	r->escapes_left = r->escape_count = (uint32_t)get(&r->at);
-	r->entry = (uint32_t)get(&r->at);
+	r->blocks_left = r->block_count = (uint32_t)varint_get(&r->at);
+	r->edge_count = (uint32_t)varint_get(&r->at);
+	r->table_count = (uint32_t)varint_get(&r->at);
+	r->escapes_left = r->escape_count = (uint32_t)varint_get(&r->at);
+	r->entry = (uint32_t)varint_get(&r->at);
 }
 
 bool packed_escape(struct packed_reader *r, uint64_t *va)
@@ -136,7 +103,7 @@ bool packed_escape(struct packed_reader *r, uint64_t *va)
 	if (!r->escapes_left)
 		return false;
 	r->escapes_left--;
-	*va = r->last += unfold(get(&r->at));
+	*va = r->last += varint_unfold(varint_get(&r->at));
 	return true;
 }
 
@@ -155,9 +122,9 @@ bool packed_block(struct packed_reader *r, struct block *out)
 	if (r->blocks_left-- == r->block_count)
 		skip_escapes(r);
 	uint8_t kind = *r->at++;
-	uint64_t edges = get(&r->at);
+	uint64_t edges = varint_get(&r->at);
 	*out = (struct block){
-		.size = (uint32_t)get(&r->at),
+		.size = (uint32_t)varint_get(&r->at),
 		.start = r->last,
 		.first_edge = r->next_edge,
 		.edge_count = (uint32_t)(edges >> BLOCK_BITS),
@@ -165,10 +132,10 @@ bool packed_block(struct packed_reader *r, struct block *out)
 		.flags = kind >> END_BITS,
 	};
 	if (edges & HAS_GAP)
-		out->start += unfold(get(&r->at));
-	out->insn_count = edges & HAS_INSNS ? (uint32_t)get(&r->at) : out->size / 4;
+		out->start += varint_unfold(varint_get(&r->at));
+	out->insn_count = edges & HAS_INSNS ? (uint32_t)varint_get(&r->at) : out->size / 4;
 	if (edges & HAS_TARGET)
-		out->target = out->start + unfold(get(&r->at));
+		out->target = out->start + varint_unfold(varint_get(&r->at));
 	r->next_edge += out->edge_count;
 	r->last = out->start + out->size;
 	return true;
@@ -188,10 +155,10 @@ static const struct edge *unpack_edges(struct packed_reader *r, const struct blo
 	struct edge *out = arena_alloc(a, r->edge_count * sizeof(*out), _Alignof(struct edge));
 	for (uint32_t i = 0; i < r->block_count; i++) {
 		for (uint32_t k = 0; k < blocks[i].edge_count; k++) {
-			uint64_t x = get(&r->at);
+			uint64_t x = varint_get(&r->at);
 			out[blocks[i].first_edge + k] = (struct edge){
 				.from = i,
-				.to = i + (uint32_t)unfold(x >> EDGE_KIND_BITS),
+				.to = i + (uint32_t)varint_unfold(x >> EDGE_KIND_BITS),
 				.kind = x & ((1 << EDGE_KIND_BITS) - 1),
 			};
 		}
@@ -203,9 +170,9 @@ static const struct jump_table *unpack_tables(struct packed_reader *r, struct ar
 {
 	struct jump_table *out = ARENA_ARRAY(a, struct jump_table, r->table_count);
 	for (uint32_t i = 0; i < r->table_count; i++) {
-		out[i].block = (uint32_t)get(&r->at);
-		out[i].va = get(&r->at);
-		out[i].count = (uint32_t)get(&r->at);
+		out[i].block = (uint32_t)varint_get(&r->at);
+		out[i].va = varint_get(&r->at);
+		out[i].count = (uint32_t)varint_get(&r->at);
 		out[i].entry_size = *r->at++;
 		out[i].closed = *r->at & 1;
 		out[i].bound = *r->at++ >> 1;

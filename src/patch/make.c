@@ -167,7 +167,7 @@ bool fragment_make(struct fragment *out, struct fragment_request *r, struct aren
 	if (any) {
 		vec_trim(&p.e.bytes);
 		vec_trim(&out->patches);
-		vec_trim(&out->moved);
+		moved_table_init(&out->moved, p.moved.data, p.moved.len, tmp);
 		vec_trim(&out->probes);
 		out->code = p.e.bytes.data;
 		out->size = p.e.bytes.len;
@@ -176,6 +176,7 @@ bool fragment_make(struct fragment *out, struct fragment_request *r, struct aren
 	} else {
 		fragment_release(out);
 	}
+	vec_free(&p.moved);
 	emit_release(&p.e);
 	release_unknown(&p);
 	return any;

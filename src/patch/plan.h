@@ -65,6 +65,7 @@ struct plan {
 	 * from the jump's others; and for each block, the number of such edges. */
 	bool *dispatched;
 	uint8_t *dispatches;
+	VEC(struct moved) moved;
 	uint32_t extent; /* maximum size of e */
 	struct emit e;
 };

@@ -539,11 +539,17 @@ static void check_operations(const struct fragment *f, uint64_t address, uint32_
 static void check_nearest(const struct fragment *f)
 {
 	uint64_t va;
-	vec_each (m, &f->moved)
-		for (uint32_t at = m->arrival; at < m->offset + m->size; at++)
-			assert_true(fragment_nearest(f, at, &va) && va == m->va);
-	if (f->moved.len && f->rare < f->size)
-		assert_true(fragment_nearest(f, f->rare, &va) && va == f->moved.data[0].va);
+	uint64_t first = 0;
+	struct moved_reader r;
+	struct moved m;
+	moved_open(&r, &f->moved);
+	while (moved_next(&r, &m)) {
+		first = first ? first : m.va;
+		for (uint32_t at = m.arrival; at < m.offset + m.size; at++)
+			assert_true(fragment_nearest(f, at, &va) && va == m.va);
+	}
+	if (f->moved.count && f->rare < f->size)
+		assert_true(fragment_nearest(f, f->rare, &va) && va == first);
 }
 
 static uint32_t restarts;

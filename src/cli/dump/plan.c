@@ -106,10 +106,13 @@ static void add_probe(struct dump *d, const struct fragment *f, uint64_t address
 
 static void add_fragment(struct dump *d, const struct fragment *f, uint64_t address)
 {
-	const struct moved *m = f->moved.data, *last_moved = m + f->moved.len;
+	struct moved_reader r;
+	struct moved m;
+	moved_open(&r, &f->moved);
+	bool more = moved_next(&r, &m);
 	const struct placed_probe *p = f->probes.data, *last_probe = p + f->probes.len;
 	uint32_t end = 0;
-	for (uint32_t at = 0; m < last_moved || p < last_probe || at < end;) {
+	for (uint32_t at = 0; more || p < last_probe || at < end;) {
 		if (p < last_probe && p->offset <= at) {
 			text_printf(&d->out, "  +0x%x probe %u size=%u\n", at, p->probe, p->size);
 			if (d->args->count)
@@ -117,13 +120,13 @@ static void add_fragment(struct dump *d, const struct fragment *f, uint64_t addr
 			at = p->offset + p->size;
 			end = at + 1; /* code always follows a probe */
 			p++;
-		} else if (m < last_moved && m->offset <= at) {
-			add_moved(d, f, address, m);
-			at = end = m->offset + m->size;
-			m++;
+		} else if (more && m.offset <= at) {
+			add_moved(d, f, address, &m);
+			at = end = m.offset + m.size;
+			more = moved_next(&r, &m);
 		} else {
 			uint32_t next = p < last_probe ? p->offset : f->size;
-			next = m < last_moved && m->offset < next ? m->offset : next;
+			next = more && m.offset < next ? m.offset : next;
 			text_printf(&d->out, "  +0x%x go", at);
 			at = add_code(d, f, address, at, next);
 		}

@@ -1,7 +1,5 @@
 #include "count/read.h"
 
-#include "counters/where.h"
-
 enum { PROGRESS_STEP = 1024 }; /* contexts between two reports of progress */
 
 /* The contexts of a thread, while they are read. */
@@ -88,7 +86,7 @@ static void add_runs(struct thread_reading *d, uint32_t context, const struct co
 	struct profile *p = d->r->profile;
 	uint64_t *executed = ARENA_ARRAY(d->tmp, uint64_t, y->place_count);
 	uint64_t *instructions = ARENA_ARRAY(d->tmp, uint64_t, y->place_count);
-	for (uint32_t b = 0; b < y->cfg->block_count; b++) {
+	for (uint32_t b = 0; b < y->block_count; b++) {
 		for (uint32_t i = y->first_run[b]; i < y->first_run[b + 1]; i++) {
 			const struct insn_run *run = &y->runs[i];
 			uint64_t n = counters_executions(&y->counters, r, counts, b, run->first);
@@ -108,7 +106,7 @@ static void add_runs(struct thread_reading *d, uint32_t context, const struct co
 
 static bool holds_entry(const struct study *y, uint32_t loop)
 {
-	uint32_t l = y->forest.innermost[y->cfg->entry];
+	uint32_t l = y->forest.innermost[y->entry];
 	while (l != LOOP_NONE && l != loop)
 		l = y->forest.loops[l].parent;
 	return l == loop;
@@ -179,7 +177,7 @@ static struct flat_counts *flat_of(struct thread_reading *d, const struct study 
 	*flat = ARENA_NEW(a, struct flat_counts);
 	**flat = (struct flat_counts){
 		.study = y,
-		.executions = ARENA_ARRAY(a, uint64_t, y->first_run[y->cfg->block_count] + 1),
+		.executions = ARENA_ARRAY(a, uint64_t, y->first_run[y->block_count] + 1),
 		.entries = ARENA_ARRAY(a, uint64_t, y->forest.loop_count + 1),
 		.iterations = ARENA_ARRAY(a, uint64_t, y->forest.loop_count + 1),
 		.vague = ARENA_ARRAY(a, bool, y->forest.loop_count + 1),
@@ -189,11 +187,12 @@ static struct flat_counts *flat_of(struct thread_reading *d, const struct study 
 
 /* Where an activation was left: in a block, if `va` is known. `arriving`: control is about to
  * arrive there from elsewhere. */
-static struct counters_departure place_of(const struct study *y, uint64_t va, bool arriving)
+static struct counters_departure place_of(const struct thread_reading *d, const struct study *y,
+					  uint64_t va, bool arriving)
 {
 	struct counters_place p = {.block = BLOCK_NONE};
 	if (va)
-		p = counters_place(&y->counters, y->what.code->flow, va);
+		p = study_place(d->r->studies, y, va);
 	return (struct counters_departure){
 		.block = p.block, .insn = p.insn, .arriving = arriving && p.first};
 }
@@ -214,15 +213,16 @@ static void add_running(const struct study *y, const struct counted_frame *f, ui
 			words[f->held[i].number] += f->held[i].value;
 }
 
-static struct counters_departure running_departure(const struct study *y,
+static struct counters_departure running_departure(const struct thread_reading *d,
+						   const struct study *y,
 						   const struct counted_frame *f, uint64_t *words)
 {
-	struct counters_departure d = place_of(y, f->site ? 0 : f->va, f->arriving);
+	struct counters_departure out = place_of(d, y, f->site ? 0 : f->va, f->arriving);
 	bool in_call = f->site && f->site <= y->counters.site_count;
-	d.site = f->site;
-	d.left = 1;
-	add_running(y, f, in_call ? y->counters.sites[f->site - 1].block : d.block, words);
-	return d;
+	out.site = f->site;
+	out.left = 1;
+	add_running(y, f, in_call ? y->counters.sites[f->site - 1].block : out.block, words);
+	return out;
 }
 
 /* The departures of a context. Activations that have not ended count as left. */
@@ -236,7 +236,7 @@ static const struct counters_departure *departures_of(struct thread_reading *d, 
 		const struct counted_departure *x = &t->departures[i];
 		if (x->context != context)
 			continue;
-		struct counters_departure at = place_of(y, x->site ? 0 : x->va, x->arriving);
+		struct counters_departure at = place_of(d, y, x->site ? 0 : x->va, x->arriving);
 		at.site = x->site;
 		at.left = x->left;
 		at.resumed = x->resumed;
@@ -244,7 +244,7 @@ static const struct counters_departure *departures_of(struct thread_reading *d, 
 	}
 	for (uint32_t i = 0; i < t->frame_count; i++)
 		if (t->frames[i].context == context)
-			vec_push(&list, running_departure(y, &t->frames[i], words));
+			vec_push(&list, running_departure(d, y, &t->frames[i], words));
 	struct counters_departure *all = ARENA_DUP(d->tmp, list.data, list.len);
 	*count = list.len;
 	vec_free(&list);
@@ -276,8 +276,7 @@ static void add_counters(struct thread_reading *d, uint32_t context, uint64_t ca
 
 static uint32_t row_of_loop(struct thread_reading *d, const struct study *y, uint32_t loop)
 {
-	uint64_t header = y->cfg->blocks[y->forest.loops[loop].header].start;
-	return profile_counters(d->r->profile, module_of(d, y), header, true, d->thread);
+	return profile_counters(d->r->profile, module_of(d, y), y->headers[loop], true, d->thread);
 }
 
 static void add_mix(struct profile *p, uint32_t row, const struct insn_run *run,
@@ -305,7 +304,7 @@ static void add_rows(struct thread_reading *d, const struct flat_counts *flat)
 	const struct study *y = flat->study;
 	struct profile *p = d->r->profile;
 	uint32_t own = profile_counters(p, module_of(d, y), y->what.va, false, d->thread);
-	for (uint32_t b = 0; b < y->cfg->block_count; b++) {
+	for (uint32_t b = 0; b < y->block_count; b++) {
 		uint32_t loop = y->forest.innermost[b];
 		for (uint32_t i = y->first_run[b]; i < y->first_run[b + 1]; i++) {
 			uint64_t n = flat->executions[i];

@@ -149,15 +149,15 @@ static void cut_block(const struct study *y, struct cutting *k, const struct blo
 	}
 }
 
-static void cut(struct studies *s, struct study *y)
+static void cut(struct studies *s, struct study *y, const struct cfg *g)
 {
 	struct cutting k = {.module = module_of(s, y->what.code)};
-	y->first_run = ARENA_ARRAY(&s->arena, uint32_t, y->cfg->block_count + 1);
-	for (uint32_t b = 0; b < y->cfg->block_count; b++) {
+	y->first_run = ARENA_ARRAY(&s->arena, uint32_t, g->block_count + 1);
+	for (uint32_t b = 0; b < g->block_count; b++) {
 		y->first_run[b] = k.runs.len;
-		cut_block(y, &k, &y->cfg->blocks[b]);
+		cut_block(y, &k, &g->blocks[b]);
 	}
-	y->first_run[y->cfg->block_count] = k.runs.len;
+	y->first_run[g->block_count] = k.runs.len;
 	y->runs = ARENA_DUP(&s->arena, k.runs.data, k.runs.len);
 	y->places = ARENA_DUP(&s->arena, k.places.data, k.places.len);
 	y->place_count = k.places.len;
@@ -168,23 +168,46 @@ static void cut(struct studies *s, struct study *y)
 
 /* ---- studies ---- */
 
-/* The same plan as when the probes were made. */
-static bool plan(struct studies *s, struct study *y)
+static const uint64_t *list_headers(const struct study *y, const struct cfg *g, struct arena *a)
+{
+	uint64_t *out = ARENA_ARRAY(a, uint64_t, y->forest.loop_count);
+	for (uint32_t i = 0; i < y->forest.loop_count; i++)
+		out[i] = g->blocks[y->forest.loops[i].header].start;
+	return out;
+}
+
+/* Makes the same plan as when the probes were made. Returns the graph, in s->tmp, or NULL. */
+static const struct cfg *plan(struct studies *s, struct study *y)
 {
 	struct flow *f = y->what.code->flow;
 	struct arena *a = &s->arena, *tmp = &s->tmp;
+	struct liveness live;
 	uint32_t function = flow_function_at(f, y->what.va);
-	struct counters_options o = {.live = &y->live,
-				     .private = y->what.private,
-				     .without_trips = y->what.without_trips};
+	struct counters_options o = {
+		.live = &live, .private = y->what.private, .without_trips = y->what.without_trips};
 	if (function == UINT32_MAX)
-		return false;
-	y->cfg = flow_cfg(f, function, a, tmp);
-	loops_find(y->cfg, &y->forest, a, tmp);
-	liveness_find(&y->live, f, y->cfg, y->what.private, a, tmp);
-	bool good = counters_plan(&y->counters, f, y->cfg, &y->forest, &o, a, tmp);
-	arena_clear(tmp);
-	return good;
+		return NULL;
+	const struct cfg *g = flow_cfg(f, function, tmp, tmp);
+	loops_find(g, &y->forest, a, tmp);
+	liveness_find(&live, f, g, y->what.private, tmp, tmp);
+	if (!counters_plan(&y->counters, f, g, &y->forest, &o, a, tmp))
+		return NULL;
+	y->counters.cfg = NULL;
+	y->counters.live = NULL;
+	y->block_count = g->block_count;
+	y->entry = g->entry;
+	y->headers = list_headers(y, g, a);
+	return g;
+}
+
+struct counters_place study_place(struct studies *s, const struct study *y, uint64_t va)
+{
+	struct flow *f = y->what.code->flow;
+	struct counters whole = y->counters;
+	whole.cfg = flow_cfg(f, flow_function_at(f, y->what.va), &s->tmp, &s->tmp);
+	struct counters_place p = counters_place(&whole, f, va);
+	arena_clear(&s->tmp);
+	return p;
 }
 
 uint32_t studies_count(const struct studies *s)
@@ -202,10 +225,12 @@ const struct study *studies_find(struct studies *s, const struct counted_functio
 	struct study *y = ARENA_NEW(&s->arena, struct study);
 	y->what = *what;
 	y->number = next;
-	if (plan(s, y))
-		cut(s, y);
+	const struct cfg *g = plan(s, y);
+	if (g)
+		cut(s, y, g);
 	else
 		y = NULL;
+	arena_clear(&s->tmp);
 	vec_push(&s->list, y);
 	return y;
 }

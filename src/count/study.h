@@ -2,6 +2,7 @@
  * its instructions, in runs that belong to one place of the source. */
 #pragma once
 #include "counters/solve.h"
+#include "counters/where.h"
 #include "probe/engine/engine.h"
 
 /* Consecutive instructions of a block that have the same innermost scope. */
@@ -14,10 +15,10 @@ struct insn_run {
 
 struct study {
 	struct counted_function what;
-	const struct cfg *cfg;
+	uint32_t block_count, entry;
 	struct loop_forest forest;
-	struct liveness live;
-	struct counters counters;
+	const uint64_t *headers;  /* va of each loop's header */
+	struct counters counters; /* without the graph and the liveness: they would be large */
 	struct insn_run *runs;
 	uint32_t *first_run; /* of each block, and one after the last */
 	/* The scopes that the runs are in, each by its first instruction. A context has one node
@@ -40,3 +41,5 @@ const struct structure *studies_structure(struct studies *s, const struct code *
 uint32_t studies_count(const struct studies *s);
 /* NULL if the module is not what it was. */
 const struct study *studies_find(struct studies *s, const struct counted_function *what);
+/* The place of va in the function. */
+struct counters_place study_place(struct studies *s, const struct study *y, uint64_t va);

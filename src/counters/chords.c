@@ -26,14 +26,14 @@ static int by_weight(const void *x, const void *y)
 }
 
 /* Kruskal's algorithm for the spanning tree of maximum weight. */
-static void mark_chords(struct net *n, struct arena *tmp)
+static void mark_chords(struct net *n, const double *weights, struct arena *tmp)
 {
 	struct ranked *all = ARENA_ARRAY(tmp, struct ranked, n->edge_count + 1);
 	uint32_t *parent = ARENA_ARRAY(tmp, uint32_t, n->node_count);
 	for (uint32_t i = 0; i < n->node_count; i++)
 		parent[i] = i;
 	for (uint32_t i = 0; i < n->edge_count; i++)
-		all[i] = (struct ranked){n->edges[i].weight, i};
+		all[i] = (struct ranked){weights[i], i};
 	qsort(all, n->edge_count, sizeof(*all), by_weight);
 	n->tree_count = 0;
 	for (uint32_t i = 0; i < n->edge_count; i++) {
@@ -100,9 +100,9 @@ static void find_order(struct net *n, struct arena *tmp)
 	}
 }
 
-void net_choose(struct net *n, struct arena *a, struct arena *tmp)
+void net_choose(struct net *n, const double *weights, struct arena *a, struct arena *tmp)
 {
-	mark_chords(n, tmp);
+	mark_chords(n, weights, tmp);
 	n->order = ARENA_ARRAY(a, uint32_t, n->tree_count + 1);
 	n->below = ARENA_ARRAY(a, uint32_t, n->tree_count + 1);
 	find_order(n, tmp);

@@ -11,8 +11,7 @@
 
 struct net_edge {
 	uint32_t from, to;
-	double weight; /* edges with large weights are preferred for the tree */
-	bool chord;    /* result: it needs a counter */
+	bool chord; /* result: it needs a counter */
 };
 
 struct net {
@@ -25,9 +24,9 @@ struct net {
 	uint32_t tree_count;
 };
 
-/* Chooses the chords and fills in the rest of the net, which lives in `a` like the edges. The
- * balance of node 0 is never used. */
-void net_choose(struct net *n, struct arena *a, struct arena *tmp);
+/* Chooses the chords and fills in the rest of the net, which lives in `a`. Edges with large weights
+ * are preferred for the tree. The balance of node 0 is never used. */
+void net_choose(struct net *n, const double *weights, struct arena *a, struct arena *tmp);
 
 /* Computes the counts of all edges from those of the chords. `appears` is, for each node, how much
  * more leaves it than enters it; it is overwritten. False if some count is negative: the numbers

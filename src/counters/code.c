@@ -194,8 +194,7 @@ static void count_carriers(struct coder *c)
 	for (uint32_t i = 0; i < t->net.edge_count; i++) {
 		const struct carrier *k = &t->carriers[i];
 		bool counts = t->net.edges[i].chord && k->word != NO_WORD;
-		bool header = counts && k->kind == CARRIER_BLOCK && t->net.edges[i].weight < 0;
-		if (counts && !header && k->kind != CARRIER_LANDING)
+		if (counts && !k->header && k->kind != CARRIER_LANDING)
 			count_carrier(c, k);
 	}
 }

@@ -31,6 +31,7 @@ struct planner {
 	const struct arch *arch;
 	const struct cfg *g;
 	const struct loop_forest *forest;
+	double *weights; /* for each edge of the net */
 	uint32_t hub_count;
 	/* For each block: the hub of the indirect jump that ends it. Then, again for each block:
 	 * the hub of the indirect jumps that lead to it. UINT32_MAX: none. */
@@ -456,7 +457,8 @@ static void add_edge(struct planner *p, uint32_t from, uint32_t to, double weigh
 		     enum carrier_kind kind, uint32_t index)
 {
 	struct net *n = &p->t->net;
-	n->edges[n->edge_count] = (struct net_edge){.from = from, .to = to, .weight = weight};
+	p->weights[n->edge_count] = weight;
+	n->edges[n->edge_count] = (struct net_edge){.from = from, .to = to};
 	p->t->carriers[n->edge_count++] = (struct carrier){
 		.kind = (uint8_t)kind, .counter = REG_NONE, .index = index, .word = NO_WORD};
 }
@@ -532,8 +534,9 @@ static void make_net(struct planner *p)
 	uint32_t most = 5 * g->block_count + g->edge_count + 1;
 	find_hubs(p);
 	n->node_count = 1 + 2 * g->block_count + p->hub_count;
-	n->edges = ARENA_ARRAY(p->a, struct net_edge, most);
-	p->t->carriers = ARENA_ARRAY(p->a, struct carrier, most);
+	n->edges = ARENA_ARRAY(p->tmp, struct net_edge, most);
+	p->t->carriers = ARENA_ARRAY(p->tmp, struct carrier, most);
+	p->weights = ARENA_ARRAY(p->tmp, double, most);
 	p->t->block_edge = ARENA_ARRAY(p->a, uint32_t, g->block_count);
 	p->t->flow_edge = ARENA_ARRAY(p->a, uint32_t, g->edge_count);
 	add_edge(p, OUTSIDE, top_of(g->entry), weight_counted, CARRIER_ENTRY, g->entry);
@@ -546,7 +549,10 @@ static void make_net(struct planner *p)
 			add_edge(p, end_of(e->from), top_of(e->to), edge_weight(p, e), CARRIER_EDGE,
 				 i);
 	}
-	net_choose(n, p->a, p->tmp);
+	net_choose(n, p->weights, p->a, p->tmp);
+	/* Few nets need the most that they may need. */
+	n->edges = ARENA_DUP(p->a, n->edges, n->edge_count);
+	p->t->carriers = ARENA_DUP(p->a, p->t->carriers, n->edge_count);
 }
 
 static bool is_countable(const struct carrier *c)
@@ -561,11 +567,12 @@ static bool assign_words(struct planner *p)
 	for (uint32_t i = 0; i < n->edge_count; i++) {
 		struct carrier *c = &p->t->carriers[i];
 		uint32_t loop = c->kind == CARRIER_BLOCK ? loop_counted_at(p, c->index) : LOOP_NONE;
-		if (loop != LOOP_NONE)
+		c->header = loop != LOOP_NONE;
+		if (c->header)
 			c->word = p->t->loops[loop].word;
-		if (!n->edges[i].chord || loop != LOOP_NONE || c->kind == CARRIER_ENTRY)
+		if (!n->edges[i].chord || c->header || c->kind == CARRIER_ENTRY)
 			continue;
-		if (!is_countable(c) || n->edges[i].weight == weight_uncountable)
+		if (!is_countable(c) || p->weights[i] == weight_uncountable)
 			return false;
 		c->word = new_word(p);
 	}
@@ -693,7 +700,8 @@ bool counters_plan(struct counters *out, const struct flow *f, const struct cfg 
 			    .forest = forest,
 			    .a = a,
 			    .tmp = tmp};
-	*out = (struct counters){.cfg = g, .forest = forest, .live = o->live};
+	*out = (struct counters){
+		.cfg = g, .forest = forest, .live = o->live, .block_count = g->block_count};
 	if (!g->block_count || g->unresolved || g->bad || g->entry >= g->block_count)
 		return false;
 	p.calls = ARENA_ARRAY(tmp, bool, forest->loop_count + 1);

@@ -34,6 +34,7 @@ struct carrier {
 	uint8_t kind; /* enum carrier_kind */
 	/* operand (hold.h): the register in which its loop counts; REG_NONE: counted in its word */
 	uint8_t counter;
+	bool header;    /* a block that its loop counts */
 	uint32_t index; /* index of the block or edge */
 	uint32_t word;  /* its counter in the context; NO_WORD: it has none */
 };
@@ -68,9 +69,12 @@ struct counters_loop {
 };
 
 struct counters {
+	/* The graph and the liveness are needed to write code and to find places in it, but not to
+	 * solve counters. */
 	const struct cfg *cfg;
 	const struct loop_forest *forest;
 	const struct liveness *live;
+	uint32_t block_count;
 	struct net net;
 	struct carrier *carriers; /* for each edge of the net */
 	uint32_t *block_edge;     /* for each block: its edge of the net */

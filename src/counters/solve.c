@@ -16,7 +16,7 @@ static void balance(const struct counters *t, const struct counters_departure *d
 
 static bool is_known(const struct counters *t, const struct counters_departure *d)
 {
-	return d->site ? d->site <= t->site_count : d->block < t->cfg->block_count;
+	return d->site ? d->site <= t->site_count : d->block < t->block_count;
 }
 
 int64_t *counters_solve(const struct counters *t, const struct counters_reading *r, bool *good,

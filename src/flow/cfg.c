@@ -24,3 +24,17 @@ uint32_t cfg_block_at(const struct cfg *g, uint64_t va)
 		return BLOCK_NONE;
 	return n - 1;
 }
+
+void cfg_index_predecessors(struct cfg *g, struct arena *a)
+{
+	uint32_t *first = ARENA_ARRAY(a, uint32_t, g->block_count + 2);
+	uint32_t *preds = arena_alloc(a, g->edge_count * sizeof(*preds), _Alignof(uint32_t));
+	for (uint32_t e = 0; e < g->edge_count; e++)
+		first[g->edges[e].to + 2]++;
+	for (uint32_t i = 1; i < g->block_count + 2; i++)
+		first[i] += first[i - 1];
+	for (uint32_t e = 0; e < g->edge_count; e++)
+		preds[first[g->edges[e].to + 1]++] = e;
+	g->first_pred = first;
+	g->pred_edges = preds;
+}

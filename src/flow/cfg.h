@@ -97,6 +97,8 @@ struct cfg {
 
 /* The block that holds va, or BLOCK_NONE. */
 uint32_t cfg_block_at(const struct cfg *g, uint64_t va);
+/* Sets pred_edges and first_pred, in `a`, from the edges. */
+void cfg_index_predecessors(struct cfg *g, struct arena *a);
 
 extern const char *const block_end_name[BLOCK_ENDS];
 extern const char *const edge_kind_name[EDGE_KINDS];

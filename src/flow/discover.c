@@ -15,10 +15,6 @@ enum {
 	BUILD_BATCH = 16, /* functions that a worker takes at a time */
 };
 
-/* Graphs take about three times as much memory as code. Those of more code than this are built
- * again when they are needed. */
-static const uint64_t KEPT_CODE = (uint64_t)64 << 20;
-
 struct build_job {
 	struct flow *f;
 	const uint32_t *dirty;
@@ -29,13 +25,11 @@ static void build_one(void *ctx, uint32_t item, uint32_t worker)
 	struct build_job *job = ctx;
 	struct flow *f = job->f;
 	struct func *p = &f->funcs.data[job->dirty[item]];
-	struct arena *graphs = &f->graphs[worker], *tmp = &f->tmp[worker];
-	const struct cfg *g = build_func(f, p, f->keeps_graphs ? graphs : tmp, tmp);
-	p->outline = outline_of(g, &f->outlines[worker]);
-	p->cfg = f->keeps_graphs ? g : NULL;
+	struct arena *tmp = &f->tmp[worker];
+	p->graph = graph_pack(build_func(f, p, tmp, tmp), &f->graphs[worker], tmp);
 	p->dirty = false;
 	p->fresh = true;
-	arena_clear(&f->tmp[worker]);
+	arena_clear(tmp);
 }
 
 static void build_dirty(struct flow *f)
@@ -72,7 +66,7 @@ static void note_start(struct flow *f, uint64_t va, enum found_by how)
 
 /* Handles a direct jump out of p: a tail call, or a jump to a part of p. True if p got that part.
  */
-static bool follow_jump(struct flow *f, struct func *p, const struct outline_block *b)
+static bool follow_jump(struct flow *f, struct func *p, const struct block *b)
 {
 	struct part part;
 	if (take_fragment(f, p, b->target))
@@ -87,7 +81,7 @@ static bool follow_jump(struct flow *f, struct func *p, const struct outline_blo
 	return false;
 }
 
-static void follow_call(struct flow *f, const struct outline_block *b)
+static void follow_call(struct flow *f, const struct block *b)
 {
 	if (!module_is_code(f->module, b->target) ||
 	    call_asks_for_address(f->module, f->arch, b->start + b->size, b->target))
@@ -98,27 +92,50 @@ static void follow_call(struct flow *f, const struct outline_block *b)
 	note_start(f, b->target, FOUND_CALL);
 }
 
+static bool follow_graph(struct flow *f, struct func *p)
+{
+	bool joined = false;
+	struct packed_reader r;
+	struct block b;
+	uint64_t escape;
+	packed_open(&r, p->graph);
+	while (packed_block(&r, &b)) {
+		if (b.end == END_CALL)
+			follow_call(f, &b);
+		else if (b.end == END_TAIL_CALL && b.target)
+			joined |= follow_jump(f, p, &b);
+	}
+	packed_open(&r, p->graph);
+	while (packed_escape(&r, &escape))
+		joined |= take_fragment(f, p, escape);
+	return joined;
+}
+
 /* Adds the functions and parts that the graphs of this round lead to. True if a function got a new
  * part. */
 static bool follow_graphs(struct flow *f)
 {
 	bool joined = false;
-	vec_each (p, &f->funcs) {
-		const struct graph_outline *g = p->outline;
-		if (!p->fresh)
-			continue;
-		for (uint32_t i = 0; i < g->block_count; i++) {
-			const struct outline_block *b = &g->blocks[i];
-			if (b->end == END_CALL) {
-				follow_call(f, b);
-			} else if (b->end == END_TAIL_CALL && b->target) {
-				joined |= follow_jump(f, p, b);
-			}
-		}
-		for (uint32_t i = 0; i < g->escape_count; i++)
-			joined |= take_fragment(f, p, g->escapes[i]);
-	}
+	vec_each (p, &f->funcs)
+		if (p->fresh)
+			joined |= follow_graph(f, p);
 	return joined;
+}
+
+/* Whether p calls one of these functions, and its graph takes the call to return. */
+static bool calls_one_of(const struct flow *f, const struct func *p, const bool *callees)
+{
+	struct packed_reader r;
+	struct block b;
+	packed_open(&r, p->graph);
+	while (packed_block(&r, &b)) {
+		if (b.end != END_CALL || b.flags & BLOCK_NORETURN)
+			continue;
+		uint32_t callee = func_from(f, b.target);
+		if (callee != HASHMAP_NONE && callees[callee])
+			return true;
+	}
+	return false;
 }
 
 /* Marks functions that turn out not to return, and their callers as dirty. */
@@ -128,20 +145,15 @@ static bool find_noreturn(struct flow *f)
 	bool *newly = xcalloc(f->funcs.len + 1, sizeof(*newly));
 	for (uint32_t i = 0; i < f->funcs.len; i++) {
 		struct func *p = &f->funcs.data[i];
-		if (p->flags & FUNCTION_NORETURN || !p->outline || graph_returns(f, p->outline))
+		if (p->flags & FUNCTION_NORETURN || !p->graph || graph_returns(f, p->graph))
 			continue;
 		p->flags |= FUNCTION_NORETURN;
 		newly[i] = any = true;
 	}
 	for (uint32_t i = 0; any && i < f->funcs.len; i++) {
 		struct func *p = &f->funcs.data[i];
-		for (uint32_t j = 0; p->outline && j < p->outline->block_count && !p->dirty; j++) {
-			const struct outline_block *b = &p->outline->blocks[j];
-			if (b->end != END_CALL || b->flags & BLOCK_NORETURN)
-				continue;
-			uint32_t callee = func_from(f, b->target);
-			p->dirty = callee != HASHMAP_NONE && newly[callee];
-		}
+		if (p->graph && !p->dirty)
+			p->dirty = calls_one_of(f, p, newly);
 	}
 	free(newly);
 	return any;
@@ -164,8 +176,7 @@ static bool is_pointed_at(const struct flow *f, uint64_t va)
 	return n && all[n - 1] == va;
 }
 
-static void note_jump(struct flow *f, struct jumped_at *notes, uint32_t from,
-		      const struct outline_block *b)
+static void note_jump(struct flow *f, struct jumped_at *notes, uint32_t from, const struct block *b)
 {
 	uint32_t to = func_at(f, b->target);
 	if (to == UINT32_MAX || to == from)
@@ -177,6 +188,18 @@ static void note_jump(struct flow *f, struct jumped_at *notes, uint32_t from,
 		n->as_part = true;
 	else
 		n->as_call = true;
+}
+
+static void note_jumps(struct flow *f, struct jumped_at *notes, uint32_t from)
+{
+	struct packed_reader r;
+	struct block b;
+	if (!f->funcs.data[from].graph)
+		return;
+	packed_open(&r, f->funcs.data[from].graph);
+	while (packed_block(&r, &b))
+		if (b.end == END_TAIL_CALL && b.target)
+			note_jump(f, notes, from, &b);
 }
 
 static void remove_funcs(struct flow *f, const bool *gone)
@@ -194,12 +217,8 @@ static bool join_cold_funcs(struct flow *f)
 	bool *gone = xcalloc(n + 1, sizeof(*gone)), any = false;
 	for (uint32_t i = 0; i < n; i++)
 		notes[i].from = JUMPED_BY_NONE;
-	for (uint32_t i = 0; i < n; i++) {
-		const struct graph_outline *g = f->funcs.data[i].outline;
-		for (uint32_t j = 0; g && j < g->block_count; j++)
-			if (g->blocks[j].end == END_TAIL_CALL && g->blocks[j].target)
-				note_jump(f, notes, i, &g->blocks[j]);
-	}
+	for (uint32_t i = 0; i < n; i++)
+		note_jumps(f, notes, i);
 	for (uint32_t i = 0; i < n; i++) {
 		struct func *p = &f->funcs.data[i];
 		uint32_t owner = notes[i].from;
@@ -223,17 +242,17 @@ static bool join_cold_funcs(struct flow *f)
  * call; 0 if none. */
 static uint64_t last_reached_label(const struct func *p)
 {
-	const struct graph_outline *g = p->outline;
-	uint64_t last = 0;
-	for (uint32_t i = 0; i < g->escape_count; i++)
-		if (g->escapes[i] >= p->end && g->escapes[i] < p->reach && g->escapes[i] > last)
-			last = g->escapes[i];
-	for (uint32_t i = 0; i < g->block_count; i++) {
-		const struct outline_block *b = &g->blocks[i];
-		if (b->flags & BLOCK_OPEN_FRAME && b->target >= p->end && b->target < p->reach &&
-		    b->target > last)
-			last = b->target;
-	}
+	struct packed_reader r;
+	struct block b;
+	uint64_t last = 0, escape;
+	packed_open(&r, p->graph);
+	while (packed_escape(&r, &escape))
+		if (escape >= p->end && escape < p->reach && escape > last)
+			last = escape;
+	while (packed_block(&r, &b))
+		if (b.flags & BLOCK_OPEN_FRAME && b.target >= p->end && b.target < p->reach &&
+		    b.target > last)
+			last = b.target;
 	return last;
 }
 
@@ -289,8 +308,8 @@ static void starts_from_pointers(struct flow *f)
 		uint64_t va = f->code_pointers.data[i];
 		uint32_t p = func_at(f, va);
 		bool start = p != UINT32_MAX && f->funcs.data[p].start == va;
-		bool covered = p != UINT32_MAX && !start && f->funcs.data[p].outline &&
-			       outline_has(f->funcs.data[p].outline, va);
+		bool covered = p != UINT32_MAX && !start && f->funcs.data[p].graph &&
+			       packed_has(f->funcs.data[p].graph, va);
 		if (start ||
 		    (!covered && !is_interior(f, va) && looks_like_entry(f->module, f->arch, va)))
 			note_start(f, va, FOUND_POINTER);
@@ -308,14 +327,15 @@ static void promote_fragments(struct flow *f)
 }
 
 /* Moves the end of a part to the end of its last instruction. */
-static void trim(struct func *p, struct part *part)
+static void trim(const struct func *p, struct part *part)
 {
 	uint64_t end = part->start;
-	for (uint32_t i = 0; i < p->outline->block_count; i++) {
-		const struct outline_block *b = &p->outline->blocks[i];
-		if (b->start >= part->start && b->start < part->end && b->start + b->size > end)
-			end = b->start + b->size;
-	}
+	struct packed_reader r;
+	struct block b;
+	packed_open(&r, p->graph);
+	while (packed_block(&r, &b))
+		if (b.start >= part->start && b.start < part->end && b.start + b.size > end)
+			end = b.start + b.size;
 	if (end > part->start)
 		part->end = end;
 }
@@ -323,7 +343,7 @@ static void trim(struct func *p, struct part *part)
 static void trim_ends(struct flow *f)
 {
 	vec_each (p, &f->funcs) {
-		if (!p->outline)
+		if (!p->graph)
 			continue;
 		struct part main_part = {p->start, p->end};
 		if (!p->bounded) {
@@ -351,13 +371,11 @@ static void infer_in_gaps(struct flow *f)
 	}
 }
 
-static void release_outlines(struct flow *f)
+static void publish_graphs(struct flow *f)
 {
-	vec_each (p, &f->funcs)
-		p->outline = NULL;
-	for (uint32_t i = 0; i < MAX_WORKERS; i++)
-		arena_release(&f->outlines[i]);
-	vec_free(&f->added);
+	f->published_graphs = xmalloc((f->funcs.len + (size_t)1) * sizeof(*f->published_graphs));
+	for (uint32_t i = 0; i < f->funcs.len; i++)
+		f->published_graphs[i] = f->funcs.data[i].graph;
 }
 
 uint64_t code_size(const struct module *m)
@@ -368,12 +386,23 @@ uint64_t code_size(const struct module *m)
 	return size;
 }
 
+/* Frees what only the discovery needs. */
+static void release_work(struct flow *f)
+{
+	vec_free(&f->funcs);
+	vec_free(&f->added);
+	vec_free(&f->fragments);
+	vec_free(&f->code_pointers);
+	hashmap_release(&f->by_start);
+	for (uint32_t i = 0; i < MAX_WORKERS; i++)
+		arena_release(&f->tmp[i]);
+}
+
 void flow_discover(struct flow *f)
 {
 	need_starts(f);
 	if (f->discovered)
 		return;
-	f->keeps_graphs = code_size(f->module) <= KEPT_CODE;
 	f->joined = f->discovered = true;
 	index_starts(f);
 	take_landings(f);
@@ -383,7 +412,9 @@ void flow_discover(struct flow *f)
 	promote_fragments(f);
 	run_rounds(f);
 	infer_in_gaps(f);
+	build_dirty(f); /* whatever the last permitted round left */
 	trim_ends(f);
-	release_outlines(f);
 	publish(f);
+	publish_graphs(f);
+	release_work(f);
 }

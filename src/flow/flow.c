@@ -59,7 +59,6 @@ void flow_close(struct flow *f)
 		return;
 	for (uint32_t i = 0; i < MAX_WORKERS; i++) {
 		arena_release(&f->graphs[i]);
-		arena_release(&f->outlines[i]);
 		arena_release(&f->tmp[i]);
 	}
 	arena_release(&f->arena);
@@ -73,6 +72,7 @@ void flow_close(struct flow *f)
 	vec_free(&f->owned_parts);
 	free(f->published);
 	pthread_mutex_destroy(&f->starting);
+	free(f->published_graphs);
 	free(f);
 }
 
@@ -107,18 +107,33 @@ static bool slot_returns(void *ctx, uint64_t slot)
 	return !r || !r->symbol || !is_noreturn_name(r->symbol, true);
 }
 
-bool graph_returns(const struct flow *f, const struct graph_outline *g)
+/* Whether control returns to the caller by this block. */
+static bool block_returns(const struct flow *f, const struct block *b)
 {
-	for (uint32_t i = 0; i < g->block_count; i++) {
-		const struct outline_block *b = &g->blocks[i];
-		if (b->end == END_RETURN || b->end == END_UNRESOLVED || b->end == END_BAD)
+	if (b->end == END_RETURN || b->end == END_UNRESOLVED || b->end == END_BAD)
+		return true;
+	if (b->end != END_TAIL_CALL)
+		return false;
+	uint32_t callee = b->target ? func_from(f, b->target) : (uint32_t)HASHMAP_NONE;
+	return callee == HASHMAP_NONE || !(f->funcs.data[callee].flags & FUNCTION_NORETURN);
+}
+
+bool graph_returns(const struct flow *f, const struct packed_graph *g)
+{
+	struct packed_reader r;
+	struct block b;
+	packed_open(&r, g);
+	while (packed_block(&r, &b))
+		if (block_returns(f, &b))
 			return true;
-		if (b->end != END_TAIL_CALL)
-			continue;
-		uint32_t callee = b->target ? func_from(f, b->target) : (uint32_t)HASHMAP_NONE;
-		if (callee == HASHMAP_NONE || !(f->funcs.data[callee].flags & FUNCTION_NORETURN))
+	return false;
+}
+
+static bool cfg_returns(const struct flow *f, const struct cfg *g)
+{
+	for (uint32_t i = 0; i < g->block_count; i++)
+		if (block_returns(f, &g->blocks[i]))
 			return true;
-	}
 	return false;
 }
 
@@ -131,8 +146,7 @@ static bool function_returns(struct callee_query *q, const struct func *p)
 	struct arena tmp;
 	arena_init(&tmp);
 	struct build_env env = env_of(q, p, &tmp);
-	bool yes = cfg_reaches_return(&env, &tmp) ||
-		   graph_returns(q->f, outline_of(cfg_build(&env, &tmp, &tmp), &tmp));
+	bool yes = cfg_reaches_return(&env, &tmp) || cfg_returns(q->f, cfg_build(&env, &tmp, &tmp));
 	arena_release(&tmp);
 	return yes;
 }
@@ -244,8 +258,7 @@ static const struct cfg *build_with_parts(struct flow *f, const struct func *kno
 const struct cfg *flow_cfg(struct flow *f, uint32_t function, struct arena *a, struct arena *tmp)
 {
 	need_starts(f);
-	const struct func *p = &f->funcs.data[function];
-	if (p->cfg)
-		return p->cfg;
-	return f->discovered ? build_func(f, p, a, tmp) : build_with_parts(f, p, a, tmp);
+	if (f->discovered)
+		return graph_unpack(f->published_graphs[function], a);
+	return build_with_parts(f, &f->funcs.data[function], a, tmp);
 }

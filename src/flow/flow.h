@@ -82,5 +82,5 @@ const struct function *flow_functions(const struct flow *f, uint32_t *count);
 const struct part *flow_parts(const struct flow *f);
 /* The function that has va in its main part or in a split-off part, or UINT32_MAX. */
 uint32_t flow_function_at(const struct flow *f, uint64_t va);
-/* The flow graph of the function, in `a` or owned by `f`. */
+/* The flow graph of the function, in `a`. */
 const struct cfg *flow_cfg(struct flow *f, uint32_t function, struct arena *a, struct arena *tmp);

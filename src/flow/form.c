@@ -157,20 +157,6 @@ static void add_edges(const struct builder *b, struct block *block, uint32_t num
 		block->target = 0;
 }
 
-static void index_predecessors(struct cfg *g, struct arena *a)
-{
-	uint32_t *first = ARENA_ARRAY(a, uint32_t, g->block_count + 2);
-	uint32_t *preds = ARENA_ARRAY(a, uint32_t, g->edge_count);
-	for (uint32_t e = 0; e < g->edge_count; e++)
-		first[g->edges[e].to + 2]++;
-	for (uint32_t i = 1; i < g->block_count + 2; i++)
-		first[i] += first[i - 1];
-	for (uint32_t e = 0; e < g->edge_count; e++)
-		preds[first[g->edges[e].to + 1]++] = e;
-	g->first_pred = first;
-	g->pred_edges = preds;
-}
-
 void form_graph(struct builder *b, uint32_t **runs)
 {
 	struct arena *a = b->tmp;
@@ -194,7 +180,7 @@ void form_graph(struct builder *b, uint32_t **runs)
 	b->g.edge_count = edges.len;
 	b->g.entry = count ? block_at(b, b->env->ranges[0].start) : 0;
 	vec_free(&edges);
-	index_predecessors(&b->g, a);
+	cfg_index_predecessors(&b->g, a);
 }
 
 static void copy_escapes(struct builder *b, const struct jump *j, uint64_t *escapes)

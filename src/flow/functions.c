@@ -99,7 +99,7 @@ static void set_ends(struct flow *f)
 	for (uint32_t i = 0; i < f->funcs.len; i++) {
 		struct func *p = &f->funcs.data[i];
 		uint64_t limit = limit_of(f, i, &fragment);
-		if (!p->end || p->end > limit || (!p->bounded && !p->outline)) {
+		if (!p->end || p->end > limit || (!p->bounded && !p->graph)) {
 			p->end = limit;
 			p->dirty = true;
 		}
@@ -123,7 +123,7 @@ void merge_starts(struct flow *f)
 			vec_push(&out, *next);
 	}
 	vec_free(&f->funcs);
-	vec_clear(&f->added);
+	vec_free(&f->added);
 	f->funcs = out;
 	set_ends(f);
 }
@@ -186,6 +186,7 @@ void publish(struct flow *f)
 {
 	free(f->published);
 	f->published = xcalloc(f->funcs.len, sizeof(*f->published));
+	f->published_count = f->funcs.len;
 	vec_clear(&f->parts);
 	vec_clear(&f->owned_parts);
 	for (uint32_t i = 0; i < f->funcs.len; i++) {
@@ -206,6 +207,7 @@ static void make_room(struct flow *f, uint32_t at)
 	vec_push(&f->funcs, (struct func){0});
 	memmove(&f->funcs.data[at + 1], &f->funcs.data[at], moved * sizeof(struct func));
 	f->funcs.data[at] = (struct func){0};
+	f->published_count = f->funcs.len;
 	f->published = xrealloc(f->published, f->funcs.len * sizeof(*f->published));
 	memmove(&f->published[at + 1], &f->published[at], moved * sizeof(*f->published));
 	vec_each (o, &f->owned_parts)

@@ -48,6 +48,15 @@ static void list_data(const struct flow *f, part_list *out)
 	}
 }
 
+static void list_blocks(const struct packed_graph *g, part_list *out)
+{
+	struct packed_reader r;
+	struct block b;
+	packed_open(&r, g);
+	while (packed_block(&r, &b))
+		vec_push(out, (struct part){b.start, b.start + b.size});
+}
+
 /* Lists the code of the known functions: whole functions if their bounds are known, and otherwise
  * their blocks. */
 static void list_covered(const struct flow *f, part_list *out)
@@ -55,12 +64,8 @@ static void list_covered(const struct flow *f, part_list *out)
 	vec_each (p, &f->funcs) {
 		if (p->bounded)
 			vec_push(out, (struct part){p->start, p->end});
-		for (uint32_t i = 0;
-		     p->outline && (!p->bounded || p->part_count) && i < p->outline->block_count;
-		     i++) {
-			const struct outline_block *b = &p->outline->blocks[i];
-			vec_push(out, (struct part){b->start, b->start + b->size});
-		}
+		if (p->graph && (!p->bounded || p->part_count))
+			list_blocks(p->graph, out);
 	}
 }
 
@@ -283,7 +288,7 @@ static void note_address(struct address_scan *scan, uint64_t va, enum found_by h
 		vec_push(&scan->found[worker], (struct found_address){va, how});
 }
 
-static void scan_block(struct address_scan *scan, const struct outline_block *b, uint32_t worker)
+static void scan_block(struct address_scan *scan, const struct block *b, uint32_t worker)
 {
 	const struct flow *f = scan->f;
 	struct constants known = {0};
@@ -304,9 +309,14 @@ static void scan_block(struct address_scan *scan, const struct outline_block *b,
 static void scan_func(void *ctx, uint32_t item, uint32_t worker)
 {
 	struct address_scan *scan = ctx;
-	const struct graph_outline *g = scan->f->funcs.data[item].outline;
-	for (uint32_t i = 0; g && i < g->block_count; i++)
-		scan_block(scan, &g->blocks[i], worker);
+	const struct packed_graph *g = scan->f->funcs.data[item].graph;
+	struct packed_reader r;
+	struct block b;
+	if (!g)
+		return;
+	packed_open(&r, g);
+	while (packed_block(&r, &b))
+		scan_block(scan, &b, worker);
 }
 
 void starts_from_addresses(struct flow *f, const struct gap_list *gaps)

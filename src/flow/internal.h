@@ -7,7 +7,7 @@
 #include "base/vec.h"
 #include "flow/build.h"
 #include "flow/flow.h"
-#include "flow/outline.h"
+#include "flow/packed_graph.h"
 
 enum { MAX_WORKERS = 64 };
 
@@ -15,22 +15,20 @@ enum { MAX_WORKERS = 64 };
 struct func {
 	uint64_t start, end;
 	const char *name;
-	uint16_t found_by;
-	uint8_t flags;
 	/* The next start that is more than a guess. The function extends up to there if the guessed
 	 * starts before it turn out to be labels of this function. set_reaches() sets it before
 	 * graphs are built. */
 	uint64_t reach;
+	uint16_t found_by;
+	uint8_t flags;
 	bool like_label; /* the code at `start` could be in the middle of a function */
 	bool bounded;    /* the file says where it ends; otherwise `end` is only the next start */
 	bool dirty;      /* its graph has to be built again */
 	bool fresh;      /* its graph was built in this round */
-	atomic_uchar returns;                /* enum returns; only used before flow_discover() */
-	const struct graph_outline *outline; /* of its graph, while functions are discovered; NULL
-					  before that was built */
-	const struct cfg *cfg;               /* the graph itself, if graphs are kept */
-	struct part *parts;                  /* its split-off parts */
+	atomic_uchar returns; /* enum returns; only used before flow_discover() */
 	uint32_t part_count;
+	struct part *parts;               /* its split-off parts */
+	const struct packed_graph *graph; /* NULL before flow_discover() built it */
 };
 
 enum returns { RETURNS_UNKNOWN, RETURNS_YES, RETURNS_NO };
@@ -53,20 +51,21 @@ typedef VEC(struct func) func_list;
 struct flow {
 	const struct module *module;
 	const struct arch *arch;
-	func_list funcs;                     /* sorted by start, no two with the same */
-	func_list added;                     /* starts not merged into funcs yet */
+	func_list funcs; /* sorted by start, no two with the same; empty after flow_discover() */
+	func_list added; /* starts not merged into funcs yet */
 	VEC(struct detached_part) fragments; /* sorted by start */
 	VEC(uint64_t) code_pointers; /* addresses of code in data: sorted, without duplicates */
 	struct hashmap by_start;     /* start -> index in funcs; empty before flow_discover() */
 	struct arena arena;          /* names, parts */
-	struct arena graphs[MAX_WORKERS], outlines[MAX_WORKERS], tmp[MAX_WORKERS];
+	struct arena graphs[MAX_WORKERS], tmp[MAX_WORKERS];
 	VEC(struct part) searched; /* code that flow_discover_near() has searched, sorted */
 	bool joined, discovered;
-	bool keeps_graphs;   /* set by flow_discover() */
 	atomic_bool started; /* the starts that the file gives are known: need_starts() */
 	pthread_mutex_t starting;
 
 	struct function *published;
+	uint32_t published_count;
+	const struct packed_graph **published_graphs; /* after flow_discover() */
 	VEC(struct part) parts;
 	VEC(struct owned_part) owned_parts; /* sorted by start */
 };
@@ -117,7 +116,7 @@ bool is_noreturn_name(const char *name, bool imported);
 const struct cfg *build_func(struct flow *f, const struct func *p, struct arena *a,
 			     struct arena *tmp);
 /* Whether any path through the graph returns to the caller. */
-bool graph_returns(const struct flow *f, const struct graph_outline *g);
+bool graph_returns(const struct flow *f, const struct packed_graph *g);
 
 /* parts.c */
 /* The fragment that holds va, or NULL. */
@@ -128,7 +127,7 @@ bool take_fragment(struct flow *f, struct func *p, uint64_t va);
 void take_landings(struct flow *f);
 /* Whether the jump that ends b, which leaves its function, leads to a part of the same function;
  * *out is that part. */
-bool part_of_jump(const struct flow *f, const struct outline_block *b, struct part *out);
+bool part_of_jump(const struct flow *f, const struct block *b, struct part *out);
 /* Finds a part that p's graph leads to and that p does not have yet. */
 bool find_part(const struct flow *f, const struct func *p, const struct cfg *g, struct part *out);
 

@@ -28,7 +28,7 @@ void need_starts(const struct flow *constant)
 const struct function *flow_functions(const struct flow *f, uint32_t *count)
 {
 	need_starts(f);
-	*count = f->funcs.len;
+	*count = f->published_count;
 	return f->published;
 }
 
@@ -43,10 +43,12 @@ const struct part *flow_parts(const struct flow *f)
 uint32_t flow_function_at(const struct flow *f, uint64_t va)
 {
 	need_starts(f);
-	uint32_t at = func_at(f, va);
+	const struct function *all = f->published;
+	uint32_t at = ORDER_UP_TO(all, f->published_count, start, va) - 1;
+	at = at != UINT32_MAX && va < all[at].end ? at : UINT32_MAX;
 	uint32_t n = ORDER_UP_TO(f->owned_parts.data, f->owned_parts.len, part.start, va);
 	const struct owned_part *o = n ? &f->owned_parts.data[n - 1] : NULL;
 	if (!o || va >= o->part.end)
 		return at;
-	return at != UINT32_MAX && f->funcs.data[at].start >= o->part.start ? at : o->owner;
+	return at != UINT32_MAX && all[at].start >= o->part.start ? at : o->owner;
 }

@@ -47,7 +47,7 @@ static uint64_t end_of_unowned(const struct flow *f, uint64_t va)
 /* Whether the jump leads to an instruction that the linker moved, followed by a jump back. Linkers
  * do this for CPUs that must not have the instruction at its old place (Cortex-A53, erratum
  * 843419). */
-static bool is_erratum_veneer(const struct flow *f, const struct outline_block *b, struct part *out)
+static bool is_erratum_veneer(const struct flow *f, const struct block *b, struct part *out)
 {
 	struct insn moved, back;
 	uint64_t to = b->target;
@@ -60,7 +60,7 @@ static bool is_erratum_veneer(const struct flow *f, const struct outline_block *
 	return true;
 }
 
-bool part_of_jump(const struct flow *f, const struct outline_block *b, struct part *out)
+bool part_of_jump(const struct flow *f, const struct block *b, struct part *out)
 {
 	uint64_t to = b->target;
 	const struct detached_part *x = fragment_at(f, to);
@@ -111,9 +111,9 @@ static bool find_pad_part(const struct flow *f, const struct func *p, struct par
 bool find_part(const struct flow *f, const struct func *p, const struct cfg *g, struct part *out)
 {
 	for (uint32_t i = 0; i < g->block_count; i++) {
-		const struct outline_block b = outline_block(&g->blocks[i]);
-		if (b.end == END_TAIL_CALL && b.target && !has_part(p, b.target) &&
-		    part_of_jump(f, &b, out))
+		const struct block *b = &g->blocks[i];
+		if (b->end == END_TAIL_CALL && b->target && !has_part(p, b->target) &&
+		    part_of_jump(f, b, out))
 			return true;
 	}
 	for (uint32_t i = 0; i < g->escape_count; i++)

@@ -1,4 +1,6 @@
 /* Symbols of functions and data, from both tables, sorted by address. */
+#include <stdlib.h>
+
 #include "base/order.h"
 #include "module/elf_reader.h"
 
@@ -8,7 +10,7 @@ struct symbol_collector {
 	struct reader *reader;
 	const struct module *module;
 	struct arena *arena;
-	struct symbol *items;
+	struct symbol *items; /* of both tables: many are there twice */
 	uint32_t len;
 	uint64_t name_budget;
 	const struct section *last; /* of the previous address: neighbours mostly share one */
@@ -157,8 +159,9 @@ static void finish(struct symbol_collector *g)
 			qsort(s + i, next - i, sizeof(*s), by_name);
 		out += join_equal(s + out, s + i, next - i);
 	}
-	g->reader->symbols = s;
+	g->reader->symbols = ARENA_DUP(g->arena, s, out);
 	g->reader->symbol_count = out;
+	free(s);
 }
 
 /* Reads both tables if there is a section table, otherwise the one that the dynamic linker uses. */
@@ -185,7 +188,7 @@ static void read_symbols(struct reader *r)
 		elf_note(&t->notes, "there are too many symbols; they were left out");
 		return;
 	}
-	g.items = arena_alloc(&t->arena, room * sizeof(*g.items), _Alignof(struct symbol));
+	g.items = xmalloc(room * sizeof(*g.items));
 	for (uint32_t i = 0; i < r->section_count; i++) {
 		if (!is_table(&r->sections[i]))
 			continue;
@@ -230,7 +233,7 @@ void module_add_symbols(struct module *m, const struct module *debug)
 				     .arena = a,
 				     .len = own_count,
 				     .name_budget = NAME_BUDGET * (uint64_t)debug->size};
-	g.items = arena_alloc(a, room * sizeof(*g.items), _Alignof(struct symbol));
+	g.items = xmalloc(room * sizeof(*g.items));
 	if (g.len)
 		memcpy(g.items, own, g.len * sizeof(*g.items));
 	for (uint32_t i = 0; i < more_count; i++) {

@@ -9,8 +9,8 @@ void begin(struct plan *p)
 	emit_init(&p->e, p->arch, p->r->address);
 	p->e.extent = p->extent;
 	vec_clear(&p->out->patches);
-	vec_clear(&p->out->moved);
-	vec_clear(&p->out->probes);
+	vec_clear(&p->moved);
+	vec_clear(&p->placed);
 	p->out->mechanism = MECHANISM_NONE;
 }
 
@@ -28,7 +28,7 @@ void emit_probes(struct plan *p, uint32_t block, enum where where, uint32_t gap)
 		if (!is_attached(a, where, gap))
 			continue;
 		p->ops->probe(&p->e, &p->r->probes[a->probe].code);
-		vec_push(&p->out->probes,
+		vec_push(&p->placed,
 			 (struct placed_probe){a->probe, offset, p->e.bytes.len - offset});
 	}
 }
@@ -45,16 +45,16 @@ bool has_probes(const struct plan *p, uint32_t block, enum where where, uint32_t
 void note_moved(struct plan *p, const struct insn *in, uint32_t arrival, uint32_t offset,
 		bool in_place)
 {
-	vec_push(&p->out->moved, (struct moved){
-					 .va = in->pc - p->r->bias,
-					 .arrival = arrival,
-					 .offset = offset,
-					 .size = p->e.bytes.len - offset,
-					 .length = in->length,
-					 .syscall = in->kind == INSN_SYSCALL && !in_place,
-					 .landing = in->flags & INSN_LANDING,
-					 .in_place = in_place,
-				 });
+	vec_push(&p->moved, (struct moved){
+				    .va = in->pc - p->r->bias,
+				    .arrival = arrival,
+				    .offset = offset,
+				    .size = p->e.bytes.len - offset,
+				    .length = in->length,
+				    .syscall = in->kind == INSN_SYSCALL && !in_place,
+				    .landing = in->flags & INSN_LANDING,
+				    .in_place = in_place,
+			    });
 }
 
 void add_patch(struct plan *p, const struct patch *patch)

@@ -32,6 +32,8 @@
 #include "flow/liveness.h"
 #include "isa/emit.h"
 #include "patch/intrusions.h"
+#include "patch/moved.h"
+#include "patch/placed.h"
 #include "patch/spots.h"
 
 /* Why a spot cannot be probed. */
@@ -106,27 +108,6 @@ struct patch {
 	uint64_t to; /* run-time address in the fragment */
 };
 
-/* A moved instruction. The list ascends in all offsets and in va. Code between two entries (probes,
- * jumps) belongs to no instruction. */
-struct moved {
-	uint64_t va;
-	uint32_t arrival; /* offset in the fragment where the probes before it begin, if any */
-	uint32_t offset;  /* offset of its first byte */
-	/* size of its moved form; a thread may be moved here only to its first byte */
-	uint32_t size;
-	uint8_t length; /* length of the original */
-	bool syscall;
-	bool landing;  /* a landing instruction: the original is executed too, before a patch */
-	bool in_place; /* only its probes are here; after them control goes to the original */
-};
-
-/* The place of a probe's code in the fragment, without its asides, which are after all other
- * code. */
-struct placed_probe {
-	uint32_t probe; /* index in the request */
-	uint32_t offset, size;
-};
-
 enum mechanism { MECHANISM_NONE, MECHANISM_DISPLACED, MECHANISM_RELOCATED, MECHANISM_TRAP };
 
 struct fragment {
@@ -135,8 +116,8 @@ struct fragment {
 	uint32_t size;
 	uint32_t rare;             /* offset of the asides of probes, which come last */
 	VEC(struct patch) patches; /* in the order in which they are written */
-	VEC(struct moved) moved;
-	VEC(struct placed_probe) probes; /* ascending in offset; one may be in several places */
+	struct moved_table moved;
+	struct placed_table probes;
 };
 
 struct fragment_request {

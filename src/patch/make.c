@@ -167,8 +167,8 @@ bool fragment_make(struct fragment *out, struct fragment_request *r, struct aren
 	if (any) {
 		vec_trim(&p.e.bytes);
 		vec_trim(&out->patches);
-		vec_trim(&out->moved);
-		vec_trim(&out->probes);
+		moved_table_init(&out->moved, p.moved.data, p.moved.len, tmp);
+		placed_table_init(&out->probes, p.placed.data, p.placed.len, tmp);
 		out->code = p.e.bytes.data;
 		out->size = p.e.bytes.len;
 		out->rare = p.e.rare;
@@ -176,6 +176,8 @@ bool fragment_make(struct fragment *out, struct fragment_request *r, struct aren
 	} else {
 		fragment_release(out);
 	}
+	vec_free(&p.moved);
+	vec_free(&p.placed);
 	emit_release(&p.e);
 	release_unknown(&p);
 	return any;

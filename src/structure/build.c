@@ -13,8 +13,8 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/parallel.h"
-#include "structure/builder.h"
 #include "structure/cache.h"
+#include "structure/join.h"
 #include "structure/storage.h"
 
 static const uint64_t KEPT_BYTES = (uint64_t)256 << 20;
@@ -22,6 +22,7 @@ static const uint64_t KEPT_BYTES = (uint64_t)256 << 20;
 static const uint64_t DEFAULT_BYTES = (uint64_t)4 << 20;
 enum {
 	FUNCTION_BATCH = 8,    /* functions that a worker takes at a time */
+	JOINED_AT_ONCE = 8192, /* functions whose results are taken over together */
 	UNITS_PER_WORKER = 16, /* loaded at a time while all units are read */
 };
 
@@ -32,12 +33,6 @@ struct unit {
 	struct source *source;
 	uint64_t bytes;
 	uint32_t first, count; /* its functions, in build.order */
-};
-
-/* What each worker has of its own. */
-struct worker_state {
-	struct structure_builder builder;
-	struct debug *debug; /* worker 0 uses the build's own */
 };
 
 struct build {
@@ -52,8 +47,11 @@ struct build {
 	uint32_t *order;   /* functions by unit; those without one first */
 	uint32_t without_unit;
 	bool dealt; /* functions have their units, so units without functions need not be loaded */
-	struct worker_state *workers;
+	/* What each worker has of its own. Worker 0 uses the build's own handle. */
+	struct structure_builder *builders;
+	struct debug **handles;
 	uint32_t worker_count;
+	struct structure_join join;
 	bool one_handle; /* some worker has no handle of its own: units are loaded one by one */
 	uint64_t kept;   /* bytes of loaded units that are kept */
 	uint32_t first_unit, first_function; /* where the current parallel loop starts */
@@ -101,7 +99,7 @@ static void load_one(void *ctx, uint32_t item, uint32_t worker)
 	struct build *b = ctx;
 	if (b->dealt && !b->units[b->first_unit + item].count)
 		return;
-	load_unit(b, b->first_unit + item, b->workers[worker].debug);
+	load_unit(b, b->first_unit + item, b->handles[worker]);
 }
 
 static void load_units(struct build *b, uint32_t first, uint32_t count)
@@ -215,13 +213,18 @@ static void build_one(void *ctx, uint32_t item, uint32_t worker)
 	struct build *b = ctx;
 	uint32_t number = b->order[b->first_function + item], unit = b->unit_of[number];
 	const struct source *source = unit == DEBUG_NONE ? NULL : b->units[unit].source;
-	add_function(&b->workers[worker].builder, b->flow, number, source);
+	add_function(&b->builders[worker], b->flow, number, source);
 }
 
 static void build_functions(struct build *b, uint32_t first, uint32_t count)
 {
-	b->first_function = first;
-	parallel_for(count, FUNCTION_BATCH, build_one, b);
+	for (uint32_t done = 0; done < count; done += JOINED_AT_ONCE) {
+		uint32_t left = count - done;
+		b->first_function = first + done;
+		parallel_for(left < JOINED_AT_ONCE ? left : JOINED_AT_ONCE, FUNCTION_BATCH,
+			     build_one, b);
+		join_add(&b->join, b->builders, b->worker_count);
+	}
 }
 
 /* Loads units from `first` on, as many as memory allows; returns the number after the last one. */
@@ -277,12 +280,13 @@ static void start_workers(struct build *b)
 {
 	struct err e;
 	b->worker_count = parallel_workers();
-	b->workers = xcalloc(b->worker_count, sizeof(*b->workers));
+	b->builders = xcalloc(b->worker_count, sizeof(*b->builders));
+	b->handles = xcalloc(b->worker_count, sizeof(*b->handles));
 	for (uint32_t i = 0; i < b->worker_count; i++) {
-		builder_init(&b->workers[i].builder);
+		builder_init(&b->builders[i]);
 		if (i == 0)
-			b->workers[i].debug = b->debug;
-		else if (b->debug && debug_clone(&b->workers[i].debug, b->debug, &e) < 0)
+			b->handles[i] = b->debug;
+		else if (b->debug && debug_clone(&b->handles[i], b->debug, &e) < 0)
 			b->one_handle = true;
 	}
 }
@@ -292,6 +296,7 @@ static void forget_bytes(struct build *b)
 {
 	if (b->alone)
 		module_forget_bytes(b->module);
+	alloc_trim();
 }
 
 static void release_flow(struct build *b)
@@ -301,16 +306,24 @@ static void release_flow(struct build *b)
 	b->flow = NULL;
 }
 
+static void release_builders(struct build *b)
+{
+	for (uint32_t i = 0; i < b->worker_count; i++)
+		builder_release(&b->builders[i]);
+	free(b->builders);
+	b->builders = NULL;
+}
+
 static void release_build(struct build *b)
 {
-	for (uint32_t i = 0; i < b->worker_count; i++) {
-		builder_release(&b->workers[i].builder);
-		if (i > 0 && b->workers[i].debug)
-			debug_close(b->workers[i].debug);
-	}
+	if (b->builders)
+		release_builders(b);
+	for (uint32_t i = 1; i < b->worker_count; i++)
+		if (b->handles[i])
+			debug_close(b->handles[i]);
 	for (uint32_t i = 0; i < b->unit_count; i++)
 		drop_unit(&b->units[i]);
-	free(b->workers);
+	free(b->handles);
 	free(b->units);
 	free(b->unit_of);
 	free(b->order);
@@ -320,23 +333,14 @@ static void release_build(struct build *b)
 		debug_close(b->debug);
 }
 
-static struct structure *join_workers(struct build *b)
-{
-	struct structure_builder *builders = xmalloc(b->worker_count * sizeof(*builders));
-	for (uint32_t i = 0; i < b->worker_count; i++)
-		builders[i] = b->workers[i].builder;
-	struct structure *s = builders_join(builders, b->worker_count);
-	free(builders);
-	return s;
-}
-
 static struct structure *build_dealt(struct build *b)
 {
+	join_init(&b->join);
 	build_all(b);
+	release_builders(b);
 	release_flow(b);
 	forget_bytes(b);
-	alloc_trim();
-	struct structure *s = join_workers(b);
+	struct structure *s = join_finish(&b->join);
 	s->machine = b->module->machine;
 	s->build_id = b->module->build_id;
 	s->has_lines = b->unit_count != 0;
@@ -357,6 +361,7 @@ static int build(struct build *b, struct structure **out, struct err *e)
 	read_units(b);
 	end_phase(b, &b->stats.seconds_debug);
 	flow_discover(b->flow);
+	forget_bytes(b);
 	end_phase(b, &b->stats.seconds_flow);
 	deal_all(b);
 	*out = build_dealt(b);

@@ -28,6 +28,15 @@ void builder_release(struct structure_builder *b)
 	arena_release(&b->tmp);
 }
 
+void builder_clear(struct structure_builder *b)
+{
+	text_pool_clear(&b->text);
+	vec_clear(&b->built);
+	vec_clear(&b->scopes);
+	vec_clear(&b->loops);
+	vec_clear(&b->ranges);
+}
+
 /* Collects all parts of the function, sorted by address. */
 static void sort_parts(struct structure_builder *b, const struct part *parts)
 {

@@ -9,8 +9,8 @@
  *	emit         preorder, appended to the builder                                 emit.c
  *
  * A builder belongs to one thread. Its results refer to text by numbers of its own pool, and to
- * scopes, loops and ranges relative to the function's first; builders_join() makes one structure of
- * the results of many builders. */
+ * scopes, loops and ranges relative to the function's first; join.h makes one structure of the
+ * results of many builders. */
 #pragma once
 #include "structure/source.h"
 #include "structure/structure.h"
@@ -91,15 +91,13 @@ struct structure_builder {
 
 void builder_init(struct structure_builder *b);
 void builder_release(struct structure_builder *b);
+/* Forgets the results. */
+void builder_clear(struct structure_builder *b);
 
 /* Appends the scopes of one function. `parts` are its split-off parts; `source` may be NULL. */
 void builder_add(struct structure_builder *b, uint32_t number, const struct function *p,
 		 const struct part *parts, const struct cfg *cfg, const struct loop_forest *forest,
 		 const struct source *source);
-
-/* Makes one structure of the builders' results, in the order of function numbers, which must
- * differ. */
-struct structure *builders_join(struct structure_builder *builders, uint32_t count);
 
 /* The steps. */
 void find_pieces(struct structure_builder *b);

@@ -14,7 +14,7 @@
 #include "structure/storage.h"
 
 /* Change it with every change of the file's layout, or of the meaning of its contents. */
-enum { FORMAT = 1 };
+enum { FORMAT = 2 };
 
 enum { NAMES_MAX = 16 * 1024 }; /* bytes of path and debuglink together */
 
@@ -89,12 +89,15 @@ static uint64_t fingerprint(const struct cache_subject *subject, const char *deb
 	return h;
 }
 
-static uint64_t checksum(const struct head *h, const char *names, const void *storage)
+static uint64_t checksum(const struct head *h, const char *names,
+			 const struct slice storage[STORAGE_PARTS])
 {
 	const uint64_t *from = &h->key;
 	uint64_t sum = hash_bytes(from, sizeof(*h) - offsetof(struct head, key), 0);
 	sum = hash_bytes(names, h->names_size, sum);
-	return hash_bytes(storage, storage_size(&h->counts), sum);
+	for (uint32_t i = 0; i < STORAGE_PARTS; i++)
+		sum = hash_bytes(storage[i].at, storage[i].size, sum);
+	return sum;
 }
 
 /* Reads the head and the names after it (at most NAMES_MAX bytes). The sizes must agree with the
@@ -125,13 +128,15 @@ static struct structure *read_structure(int fd, const struct head *h, const char
 {
 	uint64_t size = storage_size(&h->counts);
 	struct structure *s = xcalloc(1, sizeof(*s));
-	storage_attach(s, xmalloc(size + 1), &h->counts);
+	struct slice storage[STORAGE_PARTS];
+	storage_attach_block(s, xmalloc(size + 1), &h->counts);
+	storage_parts(s, storage);
 	s->machine = h->machine;
 	s->build_id = h->build_id;
 	s->has_lines = h->has_lines;
 	s->cached = true;
-	if (cache_file_read(fd, s->storage, size) &&
-	    checksum(h, names, s->storage) == h->checksum && storage_is_sound(s))
+	if (cache_file_read(fd, s->storage[0], size) &&
+	    checksum(h, names, storage) == h->checksum && storage_is_sound(s))
 		return s;
 	debug(LOG_CACHE, 1, "damaged file");
 	structure_free(s);
@@ -175,12 +180,12 @@ void cache_store(const struct cache_subject *subject, const struct cache_sources
 	h.names_size = (uint32_t)names.len;
 	if (names.len <= NAMES_MAX) {
 		const struct cache_name name = name_of(subject, h.key);
-		h.checksum = checksum(&h, names.data, s->storage);
-		const struct slice parts[] = {
+		struct slice parts[2 + STORAGE_PARTS] = {
 			{(const uint8_t *)&h, sizeof(h)},
 			{(const uint8_t *)names.data, names.len},
-			{s->storage, storage_size(&h.counts)},
 		};
+		storage_parts(s, parts + 2);
+		h.checksum = checksum(&h, names.data, parts + 2);
 		cache_file_write(&name, parts, ARRAY_SIZE(parts));
 	}
 	text_release(&names);

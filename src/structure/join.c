@@ -1,20 +1,15 @@
-/* Makes one structure of the results of many builders. Functions and texts are in the order of
- * function numbers, so the result does not depend on how functions were dealt out. */
-#include <stdlib.h>
-#include <string.h>
+#include "structure/join.h"
 
-#include "structure/builder.h"
+#include <stdlib.h>
+
+#include "base/order.h"
 #include "structure/storage.h"
 
-struct structure_join {
+/* Results of builders that are being taken over. */
+struct taking {
+	struct structure_join *join;
 	struct structure_builder *builders;
-	uint32_t **texts; /* for each builder: text number -> offset in `text`; 0: not added */
-	struct text_pool text;
-	struct structure_function *functions;
-	struct scope *scopes;
-	struct machine_loop *loops;
-	struct address_range *ranges;
-	struct storage_counts at; /* what is filled so far */
+	uint32_t **texts; /* for each builder: text number -> offset in join->text; 0: not added */
 };
 
 struct finished_function {
@@ -28,13 +23,13 @@ static int by_number(const void *a, const void *b)
 	return x->built->number < y->built->number ? -1 : x->built->number > y->built->number;
 }
 
-static uint32_t text_offset(struct structure_join *j, uint32_t builder, uint32_t number)
+static uint32_t text_offset(const struct taking *t, uint32_t builder, uint32_t number)
 {
-	uint32_t *known = &j->texts[builder][number];
+	uint32_t *known = &t->texts[builder][number];
 	if (!*known && number) {
-		const char *s = text_pool_get(&j->builders[builder].text, number);
-		uint32_t joined = text_pool_add(&j->text, s);
-		*known = j->text.starts.data[joined];
+		const char *s = text_pool_get(&t->builders[builder].text, number);
+		uint32_t joined = text_pool_add(&t->join->text, s);
+		*known = t->join->text.starts.data[joined];
 	}
 	return *known;
 }
@@ -44,107 +39,122 @@ static uint32_t rebase(uint32_t index, uint32_t base)
 	return index == INDEX_NONE ? index : index + base;
 }
 
-static void join_scopes(struct structure_join *j, const struct finished_function *p)
+static void take_scopes(const struct taking *t, const struct finished_function *p)
 {
-	const struct scope *from = j->builders[p->builder].scopes.data + p->built->first_scope;
-	for (uint32_t i = 0; i < p->built->scope_count; i++) {
-		struct scope *s = &j->scopes[j->at.scopes + i];
-		*s = from[i];
-		s->end += j->at.scopes;
-		s->parent = rebase(s->parent, j->at.scopes);
-		s->name = text_offset(j, p->builder, s->name);
-		s->file = text_offset(j, p->builder, s->file);
-		s->call_file = text_offset(j, p->builder, s->call_file);
-		s->first_range += j->at.ranges;
-		s->loop = rebase(s->loop, j->at.loops);
+	struct structure_join *j = t->join;
+	const struct scope *from = t->builders[p->builder].scopes.data + p->built->first_scope;
+	uint32_t first = j->scopes.len;
+	vec_append(&j->scopes, from, p->built->scope_count);
+	for (uint32_t i = first; i < j->scopes.len; i++) {
+		struct scope *s = &j->scopes.data[i];
+		s->end += first;
+		s->parent = rebase(s->parent, first);
+		s->name = text_offset(t, p->builder, s->name);
+		s->file = text_offset(t, p->builder, s->file);
+		s->call_file = text_offset(t, p->builder, s->call_file);
+		s->first_range += j->ranges.len;
+		s->loop = rebase(s->loop, j->loops.len);
 	}
 }
 
-static void join_loops(struct structure_join *j, const struct finished_function *p)
+/* `first_scope` is where the scopes of the function are now. */
+static void take_loops(const struct taking *t, const struct finished_function *p,
+		       uint32_t first_scope)
 {
-	const struct machine_loop *from = j->builders[p->builder].loops.data + p->built->first_loop;
-	for (uint32_t i = 0; i < p->built->function.loop_count; i++) {
-		struct machine_loop *l = &j->loops[j->at.loops + i];
-		*l = from[i];
-		l->function = j->at.functions;
-		l->parent = rebase(l->parent, j->at.loops);
-		l->scope += j->at.scopes;
+	struct structure_join *j = t->join;
+	const struct machine_loop *from = t->builders[p->builder].loops.data + p->built->first_loop;
+	uint32_t first = j->loops.len;
+	vec_append(&j->loops, from, p->built->function.loop_count);
+	for (uint32_t i = first; i < j->loops.len; i++) {
+		j->loops.data[i].parent = rebase(j->loops.data[i].parent, first);
+		j->loops.data[i].scope += first_scope;
 	}
 }
 
-static void join_function(struct structure_join *j, const struct finished_function *p)
+static void take_function(const struct taking *t, const struct finished_function *p)
 {
-	struct structure_function *out = &j->functions[j->at.functions];
-	*out = p->built->function;
-	out->name = text_offset(j, p->builder, out->name);
-	out->linkage = text_offset(j, p->builder, out->linkage);
-	out->scope = j->at.scopes;
-	out->first_loop = j->at.loops;
-	join_scopes(j, p);
-	join_loops(j, p);
-	if (p->built->range_count)
-		memcpy(j->ranges + j->at.ranges,
-		       j->builders[p->builder].ranges.data + p->built->first_range,
-		       p->built->range_count * sizeof(*j->ranges));
-	j->at.functions++;
-	j->at.scopes += p->built->scope_count;
-	j->at.loops += p->built->function.loop_count;
-	j->at.ranges += p->built->range_count;
-}
-
-static void count_all(const struct structure_builder *builders, uint32_t count,
-		      struct storage_counts *n)
-{
-	*n = (struct storage_counts){.text = 1};
-	for (uint32_t i = 0; i < count; i++) {
-		n->functions += builders[i].built.len;
-		n->loops += builders[i].loops.len;
-		n->ranges += builders[i].ranges.len;
-		n->scopes += builders[i].scopes.len;
-		n->text += builders[i].text.bytes.len;
-	}
+	struct structure_join *j = t->join;
+	struct structure_function out = p->built->function;
+	out.name = text_offset(t, p->builder, out.name);
+	out.linkage = text_offset(t, p->builder, out.linkage);
+	out.scope = j->scopes.len;
+	out.first_loop = j->loops.len;
+	take_scopes(t, p);
+	take_loops(t, p, out.scope);
+	vec_append(&j->ranges, t->builders[p->builder].ranges.data + p->built->first_range,
+		   p->built->range_count);
+	vec_push(&j->functions, out);
 }
 
 static struct finished_function *in_order(struct structure_builder *builders, uint32_t count,
-					  uint32_t total)
+					  uint32_t *total)
 {
-	struct finished_function *list = xmalloc((total + 1) * sizeof(*list));
-	uint32_t n = 0;
+	VEC(struct finished_function) list = {0};
 	for (uint32_t i = 0; i < count; i++)
 		vec_each (done, &builders[i].built)
-			list[n++] = (struct finished_function){i, done};
-	qsort(list, n, sizeof(*list), by_number);
-	return list;
+			vec_push(&list, (struct finished_function){i, done});
+	if (list.len)
+		qsort(list.data, list.len, sizeof(*list.data), by_number);
+	*total = list.len;
+	return list.data;
 }
 
-struct structure *builders_join(struct structure_builder *builders, uint32_t count)
+void join_init(struct structure_join *j)
 {
-	/* There is no more text than in all builders together: the texts of a pool differ. */
-	struct storage_counts n;
-	count_all(builders, count, &n);
-	struct structure *s = xcalloc(1, sizeof(*s));
-	storage_attach(s, xmalloc(storage_size(&n)), &n);
+	*j = (struct structure_join){0};
+	text_pool_init(&j->text);
+	/* Arrays without elements are no null pointers, either. */
+	vec_reserve(&j->functions, 1);
+	vec_reserve(&j->loops, 1);
+	vec_reserve(&j->ranges, 1);
+	vec_reserve(&j->scopes, 1);
+}
 
-	struct structure_join j = {.builders = builders};
-	j.functions = s->storage;
-	j.loops = (void *)(j.functions + n.functions);
-	j.ranges = (void *)(j.loops + n.loops);
-	j.scopes = (void *)(j.ranges + n.ranges);
-	text_pool_init(&j.text);
-	j.texts = xcalloc(count, sizeof(*j.texts));
+void join_add(struct structure_join *j, struct structure_builder *builders, uint32_t count)
+{
+	struct taking t = {j, builders, xcalloc(count, sizeof(*t.texts))};
+	uint32_t total;
 	for (uint32_t i = 0; i < count; i++)
-		j.texts[i] = xcalloc(builders[i].text.starts.len, sizeof(**j.texts));
-
-	struct finished_function *list = in_order(builders, count, n.functions);
-	for (uint32_t i = 0; i < n.functions; i++)
-		join_function(&j, &list[i]);
-
-	s->text_size = j.text.bytes.len;
-	memcpy((char *)(j.scopes + n.scopes), j.text.bytes.data, s->text_size);
+		t.texts[i] = xcalloc(builders[i].text.starts.len, sizeof(**t.texts));
+	struct finished_function *list = in_order(builders, count, &total);
+	for (uint32_t i = 0; i < total; i++)
+		take_function(&t, &list[i]);
 	free(list);
-	for (uint32_t i = 0; i < count; i++)
-		free(j.texts[i]);
-	free(j.texts);
-	text_pool_release(&j.text);
+	for (uint32_t i = 0; i < count; i++) {
+		builder_clear(&builders[i]);
+		free(t.texts[i]);
+	}
+	free(t.texts);
+}
+
+/* Sorts the functions, and tells each loop where its function is now. */
+static void order_functions(struct structure_join *j)
+{
+	order_by_address(j->functions.data, j->functions.len, sizeof(*j->functions.data),
+			 offsetof(struct structure_function, start));
+	for (uint32_t i = 0; i < j->functions.len; i++) {
+		const struct structure_function *p = &j->functions.data[i];
+		for (uint32_t k = 0; k < p->loop_count; k++)
+			j->loops.data[p->first_loop + k].function = i;
+	}
+}
+
+struct structure *join_finish(struct structure_join *j)
+{
+	order_functions(j);
+	vec_trim(&j->functions);
+	vec_trim(&j->loops);
+	vec_trim(&j->ranges);
+	vec_trim(&j->scopes);
+	vec_trim(&j->text.bytes);
+	struct structure *s = xcalloc(1, sizeof(*s));
+	void *const arrays[STORAGE_PARTS] = {j->functions.data, j->loops.data, j->ranges.data,
+					     j->scopes.data, j->text.bytes.data};
+	const struct storage_counts n = {j->functions.len, j->loops.len, j->ranges.len,
+					 j->scopes.len, j->text.bytes.len};
+	storage_attach(s, arrays, &n);
+	/* The bytes are the structure's text now. */
+	j->text.bytes.data = NULL;
+	text_pool_release(&j->text);
 	return s;
 }

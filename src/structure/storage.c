@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+_Static_assert(sizeof(((struct structure *)0)->storage) == STORAGE_PARTS * sizeof(void *),
+	       "one for each array");
 _Static_assert(sizeof(struct structure_function) == 64, "no padding, a multiple of 8");
 _Static_assert(sizeof(struct machine_loop) == 56, "no padding, a multiple of 8");
 _Static_assert(sizeof(struct address_range) == 16, "no padding, a multiple of 8");
@@ -15,26 +17,59 @@ uint64_t storage_size(const struct storage_counts *n)
 	       n->scopes * (uint64_t)sizeof(struct scope) + n->text;
 }
 
-void storage_attach(struct structure *s, void *block, const struct storage_counts *n)
+static void set_counts(struct structure *s, const struct storage_counts *n)
 {
-	s->storage = block;
-	s->functions = block;
 	s->function_count = n->functions;
-	s->loops = (const void *)(s->functions + n->functions);
 	s->loop_count = n->loops;
-	s->ranges = (const void *)(s->loops + n->loops);
 	s->range_count = n->ranges;
-	s->scopes = (const void *)(s->ranges + n->ranges);
 	s->scope_count = n->scopes;
-	s->text = (const void *)(s->scopes + n->scopes);
 	s->text_size = n->text;
+}
+
+void storage_attach(struct structure *s, void *const arrays[STORAGE_PARTS],
+		    const struct storage_counts *n)
+{
+	set_counts(s, n);
+	for (uint32_t i = 0; i < STORAGE_PARTS; i++)
+		s->storage[i] = arrays[i];
+	s->functions = arrays[0];
+	s->loops = arrays[1];
+	s->ranges = arrays[2];
+	s->scopes = arrays[3];
+	s->text = arrays[4];
+}
+
+void storage_attach_block(struct structure *s, void *block, const struct storage_counts *n)
+{
+	set_counts(s, n);
+	s->storage[0] = block;
+	s->functions = block;
+	s->loops = (const void *)(s->functions + n->functions);
+	s->ranges = (const void *)(s->loops + n->loops);
+	s->scopes = (const void *)(s->ranges + n->ranges);
+	s->text = (const void *)(s->scopes + n->scopes);
+}
+
+static struct slice part(const void *array, uint64_t count, uint64_t item_size)
+{
+	return (struct slice){array, count * item_size};
+}
+
+void storage_parts(const struct structure *s, struct slice out[STORAGE_PARTS])
+{
+	out[0] = part(s->functions, s->function_count, sizeof(*s->functions));
+	out[1] = part(s->loops, s->loop_count, sizeof(*s->loops));
+	out[2] = part(s->ranges, s->range_count, sizeof(*s->ranges));
+	out[3] = part(s->scopes, s->scope_count, sizeof(*s->scopes));
+	out[4] = part(s->text, s->text_size, 1);
 }
 
 void structure_free(struct structure *s)
 {
 	if (!s)
 		return;
-	free(s->storage);
+	for (uint32_t i = 0; i < STORAGE_PARTS; i++)
+		free(s->storage[i]);
 	free(s);
 }
 

@@ -92,7 +92,7 @@ struct structure {
 	bool has_lines;           /* there is debugging information */
 	bool cached;              /* it came from the cache */
 	struct structure_stats stats;
-	void *storage; /* memory that structure_free() frees */
+	void *storage[5]; /* memory that structure_free() frees */
 };
 
 struct structure_options {

@@ -17,6 +17,14 @@ void text_pool_release(struct text_pool *p)
 	hashmap_release(&p->numbers);
 }
 
+void text_pool_clear(struct text_pool *p)
+{
+	vec_clear(&p->bytes);
+	vec_clear(&p->starts);
+	hashmap_clear(&p->numbers);
+	text_pool_add(p, "");
+}
+
 struct wanted_text {
 	const struct text_pool *pool;
 	const char *text;

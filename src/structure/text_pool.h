@@ -11,6 +11,8 @@ struct text_pool {
 
 void text_pool_init(struct text_pool *p);
 void text_pool_release(struct text_pool *p);
+/* Removes all strings but "". */
+void text_pool_clear(struct text_pool *p);
 /* The number of s; 0 for NULL, or if the pool would become too large for 32-bit offsets. */
 uint32_t text_pool_add(struct text_pool *p, const char *s);
 

@@ -192,6 +192,145 @@ static void one_function_alone_is_as_among_all(void **state)
 	assert_true(different * 100 <= same);
 }
 
+static void assert_same_block(const struct block *x, const struct block *y)
+{
+	assert_int_equal(x->start, y->start);
+	assert_int_equal(x->target, y->target);
+	assert_int_equal(x->size, y->size);
+	assert_int_equal(x->insn_count, y->insn_count);
+	assert_int_equal(x->first_edge, y->first_edge);
+	assert_int_equal(x->edge_count, y->edge_count);
+	assert_int_equal(x->end, y->end);
+	assert_int_equal(x->flags, y->flags);
+}
+
+static void assert_same_edges(const struct cfg *x, const struct cfg *y)
+{
+	assert_int_equal(x->edge_count, y->edge_count);
+	for (uint32_t i = 0; i < x->edge_count; i++) {
+		assert_int_equal(x->edges[i].from, y->edges[i].from);
+		assert_int_equal(x->edges[i].to, y->edges[i].to);
+		assert_int_equal(x->edges[i].kind, y->edges[i].kind);
+		assert_int_equal(x->pred_edges[i], y->pred_edges[i]);
+	}
+	for (uint32_t i = 0; i <= x->block_count; i++)
+		assert_int_equal(x->first_pred[i], y->first_pred[i]);
+}
+
+static void assert_same_table(const struct jump_table *x, const struct jump_table *y)
+{
+	assert_int_equal(x->block, y->block);
+	assert_int_equal(x->va, y->va);
+	assert_int_equal(x->count, y->count);
+	assert_int_equal(x->entry_size, y->entry_size);
+	assert_int_equal(x->bound, y->bound);
+	assert_int_equal(x->closed, y->closed);
+}
+
+static void assert_packs(const struct cfg *g)
+{
+	struct arena a;
+	arena_init(&a);
+	const struct cfg *again = graph_unpack(graph_pack(g, &a, &a), &a);
+	assert_int_equal(g->block_count, again->block_count);
+	assert_int_equal(g->entry, again->entry);
+	assert_int_equal(g->insn_count, again->insn_count);
+	assert_int_equal(g->unresolved, again->unresolved);
+	assert_int_equal(g->bad, again->bad);
+	for (uint32_t i = 0; i < g->block_count; i++)
+		assert_same_block(&g->blocks[i], &again->blocks[i]);
+	assert_same_edges(g, again);
+	assert_int_equal(g->table_count, again->table_count);
+	for (uint32_t i = 0; i < g->table_count; i++)
+		assert_same_table(&g->tables[i], &again->tables[i]);
+	assert_int_equal(g->escape_count, again->escape_count);
+	for (uint32_t i = 0; i < g->escape_count; i++)
+		assert_int_equal(g->escapes[i], again->escapes[i]);
+	arena_release(&a);
+}
+
+static void packed_graphs_lose_nothing(void **state)
+{
+	struct fixture *f = *state;
+	struct arena tmp;
+	uint32_t n;
+	flow_functions(f->lazy, &n);
+	arena_init(&tmp);
+	for (uint32_t i = 0; i < n; i++) {
+		assert_packs(flow_cfg(f->lazy, i, &tmp, &tmp));
+		arena_clear(&tmp);
+	}
+	arena_release(&tmp);
+}
+
+/* Everything that graphs of real functions hardly ever have: blocks that overlap, targets and
+ * escapes on all sides, instructions of any length, many edges, extreme numbers. */
+static void unusual_graphs_are_packed(void **state)
+{
+	enum { SWITCH_EDGES = 300 };
+	struct fixture *f = *state;
+	static struct edge edges[SWITCH_EDGES + 1];
+	static const struct block blocks[] = {
+		{.start = 0x1000,
+		 .size = 7,
+		 .insn_count = 3,
+		 .edge_count = SWITCH_EDGES,
+		 .end = END_SWITCH,
+		 .flags = BLOCK_LANDING},
+		{.start = 0x1003,
+		 .size = UINT32_MAX,
+		 .insn_count = UINT32_MAX,
+		 .end = END_BAD,
+		 .first_edge = SWITCH_EDGES},
+		{.start = UINT64_MAX - 64,
+		 .size = 4,
+		 .insn_count = 1,
+		 .edge_count = 1,
+		 .first_edge = SWITCH_EDGES,
+		 .end = END_TAIL_CALL,
+		 .target = 1,
+		 .flags = BLOCK_OPEN_FRAME | BLOCK_CONDITIONAL},
+		{.start = UINT64_MAX - 60,
+		 .size = 0,
+		 .first_edge = SWITCH_EDGES + 1,
+		 .end = END_UNRESOLVED},
+	};
+	static const struct jump_table tables[] = {
+		{.va = UINT64_MAX,
+		 .count = UINT32_MAX,
+		 .entry_size = 8,
+		 .bound = BOUND_LABELS,
+		 .closed = true},
+		{.block = 3, .va = 0, .count = 0, .bound = BOUND_COMPARE},
+	};
+	static const uint64_t escapes[] = {UINT64_MAX, 0, 0x1000, 0x1000};
+	for (uint32_t i = 0; i < SWITCH_EDGES; i++)
+		edges[i] = (struct edge){.to = i % 4, .kind = (uint8_t)(i % EDGE_KINDS)};
+	edges[SWITCH_EDGES] = (struct edge){.from = 2, .to = 0, .kind = EDGE_UNWIND};
+	struct cfg g = {
+		.blocks = blocks,
+		.block_count = ARRAY_SIZE(blocks),
+		.edges = edges,
+		.edge_count = ARRAY_SIZE(edges),
+		.tables = tables,
+		.table_count = ARRAY_SIZE(tables),
+		.escapes = escapes,
+		.escape_count = ARRAY_SIZE(escapes),
+		.entry = 3,
+		.insn_count = 3,
+		.unresolved = 1,
+		.bad = 1,
+	};
+	cfg_index_predecessors(&g, &f->a);
+	assert_packs(&g);
+
+	const struct packed_graph *p = graph_pack(&g, &f->a, &f->a);
+	assert_true(packed_has(p, 0x1006));
+	assert_false(packed_has(p, 0xfff));
+	assert_false(packed_has(p, UINT64_MAX));
+	assert_packs(&(struct cfg){.first_pred = (const uint32_t[]){0}});
+}
+
 static void reports_of_sanitizers_do_not_come_back_unless_told_to(void **state)
 {
 	static const char *const last[] = {"__asan_report_load8", "__asan_report_store_n",
@@ -305,6 +444,8 @@ int main(void)
 		cmocka_unit_test(loops_of_a_function_nest_as_written),
 		cmocka_unit_test(calls_that_do_not_return_are_seen_through),
 		cmocka_unit_test(one_function_alone_is_as_among_all),
+		cmocka_unit_test(packed_graphs_lose_nothing),
+		cmocka_unit_test(unusual_graphs_are_packed),
 		cmocka_unit_test(reports_of_sanitizers_do_not_come_back_unless_told_to),
 		cmocka_unit_test(parts_are_joined_by_what_looks_like_jumps),
 		cmocka_unit_test(functions_are_found_near_an_address),

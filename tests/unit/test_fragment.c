@@ -519,16 +519,18 @@ static void use_operations(struct emit_probe *p)
 static void check_operations(const struct fragment *f, uint64_t address, uint32_t *restarts)
 {
 	const struct arch *arch = arch_native();
-	vec_each (p, &f->probes)
-		for (uint32_t at = p->offset; at < p->offset + p->size;) {
+	struct placed_reader r;
+	struct placed_probe p;
+	placed_open(&r, &f->probes);
+	while (placed_next(&r, &p))
+		for (uint32_t at = p.offset; at < p.offset + p.size;) {
 			struct insn in;
-			size_t n = arch->decode(f->code + at, p->offset + p->size - at,
-						address + at, DECODE_FULL, &in);
+			size_t n = arch->decode(f->code + at, p.offset + p.size - at, address + at,
+						DECODE_FULL, &in);
 			assert_true(n > 0 && !(in.writes.core & HELD));
 			at += (uint32_t)n;
 		}
 	for (uint32_t at = 0; at < f->size; at += arch->insn_align) {
-		struct placed_probe p;
 		if (fragment_probe_around(f, at, &p))
 			*restarts += arch->emit->restart(f->code + p.offset, p.size,
 							 at - p.offset) != at - p.offset;
@@ -539,11 +541,17 @@ static void check_operations(const struct fragment *f, uint64_t address, uint32_
 static void check_nearest(const struct fragment *f)
 {
 	uint64_t va;
-	vec_each (m, &f->moved)
-		for (uint32_t at = m->arrival; at < m->offset + m->size; at++)
-			assert_true(fragment_nearest(f, at, &va) && va == m->va);
-	if (f->moved.len && f->rare < f->size)
-		assert_true(fragment_nearest(f, f->rare, &va) && va == f->moved.data[0].va);
+	uint64_t first = 0;
+	struct moved_reader r;
+	struct moved m;
+	moved_open(&r, &f->moved);
+	while (moved_next(&r, &m)) {
+		first = first ? first : m.va;
+		for (uint32_t at = m.arrival; at < m.offset + m.size; at++)
+			assert_true(fragment_nearest(f, at, &va) && va == m.va);
+	}
+	if (f->moved.count && f->rare < f->size)
+		assert_true(fragment_nearest(f, f->rare, &va) && va == first);
 }
 
 static uint32_t restarts;

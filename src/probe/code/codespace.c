@@ -57,8 +57,8 @@ static void copy_fragment(struct fragment *to, const struct fragment *from)
 	*to = (struct fragment){
 		.mechanism = from->mechanism, .size = from->size, .rare = from->rare};
 	vec_copy(&to->patches, &from->patches);
-	vec_copy(&to->moved, &from->moved);
-	vec_copy(&to->probes, &from->probes);
+	moved_table_copy(&to->moved, &from->moved);
+	placed_table_copy(&to->probes, &from->probes);
 }
 
 /* Whether the subject was to be taken out of the parent with the next batch. */

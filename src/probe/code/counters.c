@@ -243,6 +243,10 @@ int target_count(struct target *t, module_chooser wants, void *ctx, uint32_t *ad
 	if (!contexts_begin(t))
 		return err_errno(e, "there is no memory to count in process %d", t->pid);
 	int rc = target_modules(t, add_functions, &a, e);
+	/* A large program has ten thousands of them, and more come only with another library. */
+	vec_trim(&t->code->sites);
+	vec_trim(&t->code->counted);
+	vec_trim(&t->counting.starts);
 	*added = a.added;
 	return rc;
 }

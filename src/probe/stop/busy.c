@@ -55,10 +55,13 @@ static bool has_patch(const struct fragment *f, uint64_t va)
 /* Displaced instructions lead back to the instruction after the last one that a patch replaced. */
 static bool leads_back_into(const struct fragment *old, const struct fragment *next)
 {
-	for (uint32_t i = 0; i < old->moved.len; i++) {
-		const struct moved *m = &old->moved.data[i];
-		uint64_t back = m->va + m->length;
-		bool last = i + 1 == old->moved.len || m[1].va != back || has_patch(old, back);
+	struct moved_reader r;
+	struct moved m, after = {0};
+	moved_open(&r, &old->moved);
+	for (bool more = moved_next(&r, &m); more; m = after) {
+		uint64_t back = m.va + m.length;
+		more = moved_next(&r, &after);
+		bool last = !more || after.va != back || has_patch(old, back);
 		if (last && is_inside_patch(next, back))
 			return true;
 	}
@@ -72,8 +75,11 @@ static bool leads_into(const struct fragment *old, const struct fragment *next)
 	if (old->mechanism != MECHANISM_RELOCATED &&
 	    (overwrites_dead_blocks(next) || leads_back_into(old, next)))
 		return true;
-	vec_each (m, &old->moved)
-		if (m->in_place && is_inside_patch(next, m->va))
+	struct moved_reader r;
+	struct moved m;
+	moved_open(&r, &old->moved);
+	while (moved_next(&r, &m))
+		if (m.in_place && is_inside_patch(next, m.va))
 			return true;
 	return false;
 }

@@ -42,14 +42,17 @@ static bool put_jumps(const struct target *t, const struct retired *r, const pc_
 	const struct emit_ops *ops = t->shared->arch->emit;
 	const struct site *s = &t->code->sites.data[r->site];
 	bool any = false;
-	vec_each (m, &r->fragment.moved) {
+	struct moved_reader reader;
+	struct moved m;
+	moved_open(&reader, &r->fragment.moved);
+	while (moved_next(&reader, &m)) {
 		uint8_t bytes[16];
-		uint64_t from = r->start + m->offset;
-		if (m->in_place || m->size < ops->jump_size ||
+		uint64_t from = r->start + m.offset;
+		if (m.in_place || m.size < ops->jump_size ||
 		    is_any_pc_within(pcs, from, from + ops->jump_size))
 			continue;
-		size_t n = ops->jump(bytes, from, site_next_pc(s, m->va + s->bias, true));
-		memcpy(code + m->offset, bytes, n);
+		size_t n = ops->jump(bytes, from, site_next_pc(s, m.va + s->bias, true));
+		memcpy(code + m.offset, bytes, n);
 		any |= n > 0;
 	}
 	return any;

@@ -25,6 +25,22 @@ static void add_in_module(void *ctx, struct target *t, struct code *code, uint64
 	t->code->rendezvous_state = state ? state->va + bias + STATE_OFFSET : 0;
 }
 
+static void prepare_in_module(void *ctx, struct target *t, struct code *code, uint64_t bias)
+{
+	(void)ctx;
+	(void)t;
+	(void)bias;
+	const struct symbol *stop = module_find_symbol(code->module, "_dl_debug_state");
+	if (stop)
+		recipes_at(code->recipes, stop->va);
+}
+
+void rendezvous_prepare(struct target *t)
+{
+	struct err ignored;
+	target_dynamic_linker(t, prepare_in_module, NULL, &ignored);
+}
+
 void rendezvous_add(struct target *t)
 {
 	struct err ignored;

@@ -4,6 +4,8 @@
 
 /* Adds the probe, unless it is in already or no module has that function. */
 void rendezvous_add(struct target *t);
+/* Opens and analyses what rendezvous_add() needs, before the program is stopped for it. */
+void rendezvous_prepare(struct target *t);
 /* Whether a program that was just executed will call the function before its own first
  * instruction. */
 bool rendezvous_comes(const struct target *t);

@@ -1,10 +1,12 @@
 /* Attaching to programs, and starting them. */
 #include <signal.h>
 
+#include "probe/code/rendezvous.h"
 #include "probe/engine/events.h"
 #include "probe/engine/inherit.h"
 #include "probe/region/confinement.h"
 #include "probe/stop/heal.h"
+#include "probe/stop/rehearse.h"
 #include "process/threads.h"
 
 static int keep_untouched(struct engine *g, struct target *t, struct target **out,
@@ -17,12 +19,10 @@ static int keep_untouched(struct engine *g, struct target *t, struct target **ou
 	return 0;
 }
 
+/* The process is traced. */
 static int attach_to(struct engine *g, int pid, struct target **out, struct err *e)
 {
-	int rc = control_attach(g->shared.control, pid, e);
-	if (rc)
-		return rc;
-	rc = control_stop(g->shared.control, pid, e);
+	int rc = control_stop(g->shared.control, pid, e);
 	if (rc) {
 		control_detach(g->shared.control, pid);
 		return rc;
@@ -46,6 +46,19 @@ static int attach_to(struct engine *g, int pid, struct target **out, struct err 
 	return 0;
 }
 
+/* Analyses what the first stop needs, as far as that is known, and traces the process. */
+static int trace(struct target *t, struct err *e)
+{
+	int rc = space_refresh(t->space, e);
+	if (rc)
+		return rc;
+	rendezvous_prepare(t);
+	rc = control_attach(t->shared->control, t->pid, e);
+	if (!rc)
+		stop_rehearse(t);
+	return rc;
+}
+
 int engine_attach(struct engine *g, int pid, struct target **out, struct err *e)
 {
 	if (!g->shared.arch)
@@ -57,6 +70,7 @@ int engine_attach(struct engine *g, int pid, struct target **out, struct err *e)
 	rc = confinement_check_untouched(t, e);
 	if (rc && g->shared.options.unprobed)
 		return keep_untouched(g, t, out, e);
+	rc = rc ? rc : trace(t, e);
 	engine_drop(g, t);
 	return rc ? rc : attach_to(g, pid, out, e);
 }

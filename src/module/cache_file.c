@@ -23,7 +23,7 @@ enum {
 };
 
 static const uint64_t TOTAL_MAX = (uint64_t)1 << 30; /* bytes of all files */
-static const char *const kinds[] = {"structure-", "starts-", "calls-"};
+static const char *const kinds[] = {"structure-", "starts-", "calls-", "dwarf-"};
 
 static struct build_id own_id; /* size 0: unknown */
 static pthread_once_t own_id_read = PTHREAD_ONCE_INIT;

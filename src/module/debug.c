@@ -228,9 +228,11 @@ int debug_open(struct debug **out, const struct module *m, const struct debug_op
 	s->module = m;
 	debug_find(&s->source, m, options);
 	if (s->source.main) {
-		elf_load_dwarf(&s->source.main);
+		const struct build_id none = {0};
+		bool cache = options && options->use_cache;
+		elf_load_dwarf(&s->source.main, cache ? &m->build_id : &none);
 		if (s->source.alt)
-			elf_load_dwarf(&s->source.alt);
+			elf_load_dwarf(&s->source.alt, cache ? &s->source.alt_id : &none);
 		*out = handle_open(s);
 	}
 	if (*out)

@@ -73,7 +73,8 @@ struct debug_unit {
 struct debug;
 
 struct debug_options {
-	bool fetch; /* ask debuginfod servers, if $DEBUGINFOD_URLS names any */
+	bool fetch;     /* ask debuginfod servers, if $DEBUGINFOD_URLS names any */
+	bool use_cache; /* for what is compressed: cache_file.h */
 	/* Called during a download; may be NULL. Returns false to give up. */
 	bool (*progress)(void *ctx, long done, long total);
 	void *ctx;

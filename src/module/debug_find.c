@@ -266,6 +266,7 @@ static void find_alt(struct debug_source *s, const struct module *m, const struc
 		return;
 	id.size = (uint8_t)size;
 	memcpy(id.bytes, nul + 1, size);
+	s->alt_id = id;
 	char path[PATH_MAX];
 	id_path(&id, path);
 	if (try_alt_name(&s->alt, (const char *)link.at, &id, s->file ? s->file->path : m->path) ||

@@ -32,6 +32,7 @@
 struct debug_source {
 	struct module *file;          /* the separate debug file, or NULL */
 	struct lazy_file *main, *alt; /* main is NULL if there is none; alt: dwz's file */
+	struct build_id alt_id;       /* of alt */
 };
 
 /* Afterwards s->main is NULL if nothing was found. `o` may be NULL. */
@@ -42,8 +43,9 @@ void debug_source_release(struct debug_source *s);
 bool elf_has_dwarf(const struct lazy_file *f);
 /* Has the debugging sections of *f read. If some are compressed, replaces *f by a smaller file with
  * all of them decompressed. libelf would decompress them for each handle, and write into headers
- * that all handles share. */
-void elf_load_dwarf(struct lazy_file **f);
+ * that all handles share. `id` is that of the module they belong to, by which
+ * the smaller file is kept in the cache; of size 0: it is not. */
+void elf_load_dwarf(struct lazy_file **f, const struct build_id *id);
 
 /* One DWARF file, opened. */
 struct dwarf_file {

@@ -1,10 +1,14 @@
 /* Makes a copy of the debugging sections of an ELF file, decompressed. The copy is an ELF file with
  * the same section numbers, in which all other sections are empty:
  *
- *	ELF header | section headers | section names | sections, each 8-aligned */
+ *	ELF header | section headers | section names | sections, each 8-aligned
+ *
+ * The copy is kept in the cache. */
 #include <stdlib.h>
 
+#include "base/hashmap.h"
 #include "base/log.h"
+#include "module/cache_file.h"
 #include "module/debug_private.h"
 #include "module/packed.h"
 
@@ -124,7 +128,73 @@ static void copy_names_header(struct copy *c)
 	memcpy(copied_header(c, c->v.name_section), &h, sizeof(h));
 }
 
-void elf_load_dwarf(struct lazy_file **f)
+static void inflate(struct copy *c)
+{
+	copy_headers(c);
+	copy_sections(c);
+	copy_names_header(c);
+}
+
+/* ---- the cache ---- */
+
+/* To inflate the debug file of a C library takes longer than all the rest for a short program. */
+enum {
+	FORMAT = 1,            /* change it with every change of the copy's layout */
+	SMALL_COPY = 1 << 20,  /* bytes of a copy that is not worth a file */
+	LARGE_COPY = 64 << 20, /* bytes of a copy that is too large for one */
+};
+
+static const char magic[8] = "sondedwf";
+
+/*  head | copy  */
+struct copy_head {
+	char magic[8];
+	uint64_t checksum; /* of the copy, and of the key */
+	uint64_t key, size;
+};
+
+static bool is_worth_it(const struct copy *c, const struct build_id *id)
+{
+	return id->size && c->at >= SMALL_COPY && c->at <= LARGE_COPY;
+}
+
+static struct cache_name name_of(const struct copy *c, const struct build_id *id, uint64_t size)
+{
+	const uint64_t parts[] = {FORMAT, cache_program_hash(FORMAT), size, c->at};
+	return (struct cache_name){"dwarf", *id, hash_bytes(parts, sizeof(parts), 0)};
+}
+
+static bool read_copy(const struct copy *c, int fd, uint64_t size, uint64_t key)
+{
+	struct copy_head h;
+	return size == sizeof(h) + c->at && cache_file_read(fd, &h, sizeof(h)) &&
+	       !memcmp(h.magic, magic, sizeof(magic)) && h.key == key && h.size == c->at &&
+	       cache_file_read(fd, c->out, c->at) && hash_bytes(c->out, c->at, key) == h.checksum;
+}
+
+static bool load_copy(const struct copy *c, const struct cache_name *name)
+{
+	uint64_t size;
+	int fd = cache_file_open(name, &size);
+	if (fd < 0)
+		return false;
+	bool ok = read_copy(c, fd, size, name->key);
+	cache_file_close(fd, ok);
+	if (!ok)
+		memset(c->out, 0, c->at);
+	return ok;
+}
+
+static void store_copy(const struct copy *c, const struct cache_name *name)
+{
+	struct copy_head h = {
+		.checksum = hash_bytes(c->out, c->at, name->key), .key = name->key, .size = c->at};
+	memcpy(h.magic, magic, sizeof(magic));
+	const struct slice parts[] = {{(const uint8_t *)&h, sizeof(h)}, {c->out, c->at}};
+	cache_file_write(name, parts, ARRAY_SIZE(parts));
+}
+
+void elf_load_dwarf(struct lazy_file **f, const struct build_id *id)
 {
 	struct copy c = {0};
 	if (!section_table_open(&c.v, *f) || !c.v.names.size)
@@ -132,12 +202,14 @@ void elf_load_dwarf(struct lazy_file **f)
 	copy_sections(&c);
 	if (!c.packed)
 		return;
-	c.out = xcalloc(c.at, 1);
-	copy_headers(&c);
-	copy_sections(&c);
-	copy_names_header(&c);
-	struct lazy_file *inflated = lazy_file_of_memory(c.out, c.at);
-	free(c.out);
+	const struct cache_name name = name_of(&c, id, (*f)->size);
+	bool cached = is_worth_it(&c, id);
+	struct lazy_file *inflated = lazy_file_blank(c.at, &c.out);
+	if (!cached || !load_copy(&c, &name)) {
+		inflate(&c);
+		if (cached && !lazy_file_problem(*f))
+			store_copy(&c, &name);
+	}
 	lazy_file_close(*f);
 	*f = inflated;
 }

@@ -127,17 +127,25 @@ void lazy_file_settle(struct lazy_file *f)
 	f->source->fd = -1;
 }
 
-struct lazy_file *lazy_file_of_memory(const void *bytes, size_t size)
+struct lazy_file *lazy_file_blank(size_t size, uint8_t **bytes)
 {
 	struct lazy_file *f = reserve(size);
 	if (!f)
 		alloc_failed(size);
 	size_t chunks = (size >> LAZY_CHUNK_BITS) + 1;
 	ASAN_UNPOISON_MEMORY_REGION(f->base, size);
-	if (size)
-		memcpy((uint8_t *)(uintptr_t)f->base, bytes, size);
 	for (size_t i = 0; i < chunks; i++)
 		f->loaded[i] = 1;
+	*bytes = (uint8_t *)(uintptr_t)f->base;
+	return f;
+}
+
+struct lazy_file *lazy_file_of_memory(const void *bytes, size_t size)
+{
+	uint8_t *to;
+	struct lazy_file *f = lazy_file_blank(size, &to);
+	if (size)
+		memcpy(to, bytes, size);
 	return f;
 }
 

@@ -32,6 +32,8 @@ int lazy_file_open(struct lazy_file **out, const char *path, struct err *e);
 void lazy_file_settle(struct lazy_file *f);
 /* A file in memory. The bytes are copied. */
 struct lazy_file *lazy_file_of_memory(const void *bytes, size_t size);
+/* The same, to be filled in by the caller before anybody reads it; *bytes are zeros. */
+struct lazy_file *lazy_file_blank(size_t size, uint8_t **bytes);
 /* One more user of the same bytes, who has to close it as well. */
 struct lazy_file *lazy_file_share(struct lazy_file *f);
 void lazy_file_close(struct lazy_file *f);

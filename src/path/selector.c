@@ -31,8 +31,9 @@ static struct code_debug *source_of(struct selector *s, struct code *c)
 	while (s->sources.len <= c->id)
 		vec_push(&s->sources, (struct code_debug){0});
 	struct code_debug *source = &s->sources.data[c->id];
+	static const struct debug_options options = {.use_cache = true};
 	struct err ignored;
-	if (!source->tried && debug_open(&source->debug, c->module, NULL, &ignored))
+	if (!source->tried && debug_open(&source->debug, c->module, &options, &ignored))
 		source->debug = NULL;
 	source->tried = true;
 	return source;

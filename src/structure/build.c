@@ -253,9 +253,11 @@ static void build_all(struct build *b)
 static void open_debug(struct build *b)
 {
 	struct err e;
+	struct debug_options options = b->options->debug;
+	options.use_cache = b->options->use_cache;
 	if (!b->options->use_debug)
 		return;
-	if (debug_open(&b->debug, b->module, &b->options->debug, &e) < 0) {
+	if (debug_open(&b->debug, b->module, &options, &e) < 0) {
 		debug(LOG_STRUCTURE, 1, "%s: no debugging information: %s", b->module->path,
 		      e.text);
 		b->debug = NULL;

@@ -1,5 +1,6 @@
 /* The DWARF reader, on files made here byte by byte: a unit with a namespace, a type, calls inlined
  * into each other and a function that the linker threw away. */
+#include <dirent.h>
 #include <dwarf.h>
 #include <elf.h>
 #include <limits.h>
@@ -486,6 +487,104 @@ static void compressed_sections_are_read(void **state)
 	dwarf_release(&d);
 }
 
+/* Compresses a section, with a header. To be freed. */
+static struct text packed_section(const char *bytes, size_t n)
+{
+	struct text t = TEXT_INIT;
+	uLongf size = compressBound(n);
+	Elf64_Chdr c = {.ch_type = ELFCOMPRESS_ZLIB, .ch_size = n, .ch_addralign = 1};
+	char *room = malloc(size);
+	assert_non_null(room);
+	assert_int_equal(compress((Bytef *)room, &size, (const Bytef *)bytes, n), Z_OK);
+	text_addn(&t, (const char *)&c, sizeof(c));
+	text_addn(&t, room, size);
+	free(room);
+	return t;
+}
+
+/* A file whose inflated sections are large enough for the cache. */
+static struct text elf_with_large_strings(const struct dwarf *d)
+{
+	enum { STRINGS = 2 << 20 };
+	char *strings = malloc(STRINGS);
+	uint32_t x = 1;
+	assert_non_null(strings);
+	for (size_t i = 0; i < STRINGS; i++, x = x * 1103515245u + 12345u)
+		strings[i] = (char)('0' + (x >> 16) % 10);
+	strings[STRINGS - 1] = '\0';
+	struct text info = packed_section(d->info.data, d->info.len);
+	struct text str = packed_section(strings, STRINGS);
+	struct part parts[] = {
+		{".text", code, sizeof(code), SHF_ALLOC | SHF_EXECINSTR, TEXT_VA},
+		{".debug_abbrev", d->abbrev.data, d->abbrev.len, 0, 0},
+		{".debug_info", info.data, info.len, SHF_COMPRESSED, 0},
+		{".debug_str", str.data, str.len, SHF_COMPRESSED, 0},
+	};
+	struct text t = elf_make(parts, ARRAY_SIZE(parts));
+	text_release(&info);
+	text_release(&str);
+	free(strings);
+	return t;
+}
+
+static void check_cached(const struct text *t, bool use_cache)
+{
+	const struct debug_options options = {.use_cache = use_cache};
+	struct opened o = {0};
+	struct err e;
+	assert_int_equal(module_open_memory(&o.module, "test", t->data, t->len, &e), 0);
+	o.module->build_id = (struct build_id){.size = 4, .bytes = {1, 2, 3, 4}};
+	assert_int_equal(debug_open(&o.d, o.module, &options, &e), 0);
+	struct debug_unit *u = debug_unit_load(o.d, 0);
+	assert_int_equal(u->scope_count, 4);
+	debug_unit_free(u);
+	close_opened(&o);
+}
+
+/* The number of files in the folder; `last` is the path of one of them. */
+static unsigned count_files(const char *folder, char *last)
+{
+	unsigned count = 0;
+	DIR *d = opendir(folder);
+	for (struct dirent *x; d && (x = readdir(d));)
+		if (x->d_name[0] != '.') {
+			snprintf(last, PATH_MAX, "%s/%s", folder, x->d_name);
+			count++;
+		}
+	if (d)
+		closedir(d);
+	return count;
+}
+
+static void inflated_sections_are_cached(void **state)
+{
+	(void)state;
+	char root[] = "/tmp/sonde-dwarf-XXXXXX", folder[64], file[PATH_MAX];
+	struct dwarf d = dwarf_make(DW_LANG_C11);
+	struct text t = elf_with_large_strings(&d);
+	assert_non_null(mkdtemp(root));
+	setenv("XDG_CACHE_HOME", root, 1);
+	snprintf(folder, sizeof(folder), "%s/sonde", root);
+	check_cached(&t, false);
+	assert_int_equal(count_files(folder, file), 0);
+	check_cached(&t, true);
+	assert_int_equal(count_files(folder, file), 1);
+	check_cached(&t, true);
+	/* Whatever is in the file, it is only used if it is what was written. */
+	FILE *f = fopen(file, "r+");
+	assert_non_null(f);
+	for (int i = 0; i < 4000; i++)
+		fputc(i, f);
+	fclose(f);
+	check_cached(&t, true);
+	assert_int_equal(count_files(folder, file), 1);
+	unlink(file);
+	rmdir(folder);
+	rmdir(root);
+	text_release(&t);
+	dwarf_release(&d);
+}
+
 static void write_file(const char *path, const struct text *t)
 {
 	FILE *f = fopen(path, "wb");
@@ -637,6 +736,7 @@ int main(void)
 		cmocka_unit_test(lines_are_sorted_and_true),
 		cmocka_unit_test(a_clone_outlives_its_original),
 		cmocka_unit_test(compressed_sections_are_read),
+		cmocka_unit_test(inflated_sections_are_cached),
 		cmocka_unit_test(debug_links_are_followed_if_the_crc_is_right),
 		cmocka_unit_test(truncated_sections_do_no_harm),
 		cmocka_unit_test(damaged_bytes_do_no_harm),

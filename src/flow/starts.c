@@ -1,5 +1,6 @@
 /* The function starts and split-off parts that the file itself gives. */
 #include "base/order.h"
+#include "base/parallel.h"
 #include "flow/entry.h"
 #include "flow/internal.h"
 
@@ -217,8 +218,29 @@ static void join_fragments_by_name(struct flow *f)
 	hashmap_release(&by_name);
 }
 
+static void make_table(void *module, uint32_t item, uint32_t worker)
+{
+	uint32_t count;
+	(void)worker;
+	if (item == 0)
+		module_relocs(module, &count);
+	else if (item == 1)
+		module_frames(module, &count);
+	else
+		module_symbols(module, &count);
+}
+
+/* The tables of a large module take most of the time. They do not depend on each other. */
+static void make_tables(const struct module *m)
+{
+	enum { TABLES = 3, LARGE_MODULE = 4 << 20 };
+	if (m->size >= LARGE_MODULE)
+		parallel_for(TABLES, 1, make_table, (void *)(uintptr_t)m);
+}
+
 void starts_from_file(struct flow *f)
 {
+	make_tables(f->module);
 	starts_from_symbols(f);
 	starts_from_frames(f);
 	starts_from_plt(f);

@@ -13,6 +13,7 @@
 #include "cli/command.h"
 #include "cli/observe.h"
 #include "cli/term/die.h"
+#include "cli/term/progress.h"
 #include "record/record.h"
 
 enum {
@@ -119,6 +120,12 @@ static void report(const struct record_args *a, const struct recording *r)
 		     complete % 100);
 }
 
+static void on_recovery(void *progress, const char *path)
+{
+	progress_show(progress, "the samples are saved; finding functions, loops and lines of %s",
+		      path);
+}
+
 static int record(const struct record_args *a, const struct record_options *o)
 {
 	struct err e;
@@ -133,6 +140,7 @@ static int record(const struct record_args *a, const struct record_options *o)
 		;
 	session_leave(&r->session);
 	session_finish(&r->session);
+	progress_end(o->recovers_ctx);
 	report(a, r);
 	int status = observe_end("record", &r->session);
 	record_free(r);
@@ -153,6 +161,7 @@ static int run(const void *args, const struct operands *operands)
 	if (!operands->count && !(pids.len + tids.len))
 		die("record needs a program or a process: sonde record -- CMD, or sonde record -p "
 		    "PID");
+	struct progress progress = {0};
 	const struct record_options o = {
 		.session = {.argv = operands->count ? operands->list : NULL,
 			    .pid = pids.len == 1 ? pids.data[0] : 0,
@@ -167,6 +176,8 @@ static int run(const void *args, const struct operands *operands)
 		.hz = (unsigned)a->hz.value,
 		.max_stack = a->max_stack.given ? a->max_stack.value : default_stack(),
 		.wall = a->wall,
+		.recovers = on_recovery,
+		.recovers_ctx = &progress,
 	};
 	int status = record(a, &o);
 	vec_free(&pids);

@@ -297,6 +297,8 @@ static void fuse_module(struct profile *p, const struct fuse_options *o, uint32_
 	find_counters(&f);
 	if (!f.count && !f.counters.len)
 		return;
+	if (o && o->recovers)
+		o->recovers(o->ctx, module);
 	find_structure(&f, o);
 	for (uint32_t i = 0; i < count; i++) {
 		struct profile_node *n = &p->nodes.data[nodes[i]];

@@ -18,6 +18,9 @@ struct fuse_options {
 	/* Returns the structure of all code that was measured in the module if it already
 	 * exists, or NULL. The caller keeps ownership. May itself be NULL. */
 	const struct structure *(*structure)(void *ctx, uint32_t module);
+	/* Called before the structure of a module is recovered, which may take a while. May be
+	 * NULL. */
+	void (*recovers)(void *ctx, uint32_t module);
 	void *ctx;
 };
 

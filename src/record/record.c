@@ -209,11 +209,19 @@ static struct flow *opened_flow(void *ctx, uint32_t module)
 	return own->sink.stacks.modules.codes.data[module]->flow;
 }
 
+static void recovers(void *ctx, uint32_t module)
+{
+	const struct record_private *own = ctx;
+	own->o->recovers(own->o->recovers_ctx, own->profile.modules.data[module].path);
+}
+
 static void complete(struct session *session)
 {
 	struct recording *r = session->own;
-	const struct fuse_options fuse = {
-		.module = opened_module, .flow = opened_flow, .ctx = r->own};
+	const struct fuse_options fuse = {.module = opened_module,
+					  .flow = opened_flow,
+					  .recovers = r->own->o->recovers ? recovers : NULL,
+					  .ctx = r->own};
 	profile_fuse(&r->own->profile, &fuse);
 }
 

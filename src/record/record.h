@@ -19,6 +19,10 @@ struct record_options {
 	unsigned hz;
 	size_t max_stack;
 	bool wall;
+	/* Called at the end, before the source structure of sampled code in this file is
+	 * recovered. */
+	void (*recovers)(void *ctx, const char *path);
+	void *recovers_ctx;
 };
 
 struct recording {

@@ -141,6 +141,17 @@ static bool may_begin_at(const struct flow *f, uint64_t va, bool indirect)
 					      : looks_like_entry(f->module, f->arch, va));
 }
 
+/* The first address after the padding at va where another function may begin; `limit` if there is
+ * none. A function may begin with what looks like padding, or padding may end at any address. */
+static uint64_t next_start(const struct flow *f, uint64_t va, uint64_t limit, bool indirect)
+{
+	uint64_t code = va + padding_at(f->module, f->arch, va, limit);
+	uint64_t aligned = skip_padding(f, va, limit);
+	if (code < limit && may_begin_at(f, code, indirect))
+		return code;
+	return aligned < code && may_begin_at(f, aligned, indirect) ? aligned : limit;
+}
+
 static struct swept sweep(const struct flow *f, uint64_t va, uint64_t limit)
 {
 	struct swept s = {va, limit, false};
@@ -157,11 +168,9 @@ static struct swept sweep(const struct flow *f, uint64_t va, uint64_t limit)
 		if (va <= protected_to || (length && !control_ends(f, &in, va, limit)))
 			continue;
 		s.end = va;
-		uint64_t next = skip_padding(f, va, limit);
-		if (next < limit && may_begin_at(f, next, s.indirect)) {
-			s.next = next;
+		s.next = next_start(f, va, limit, s.indirect);
+		if (s.next < limit)
 			break;
-		}
 	}
 	return s;
 }

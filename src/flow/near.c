@@ -141,15 +141,49 @@ static bool may_begin_at(const struct flow *f, uint64_t va, bool indirect)
 					      : looks_like_entry(f->module, f->arch, va));
 }
 
+/* The first address after the padding at va where another function may begin; `limit` if there is
+ * none. A function may begin with what looks like padding, or padding may end at any address. */
+static uint64_t next_start(const struct flow *f, uint64_t va, uint64_t limit, bool indirect)
+{
+	uint64_t code = va + padding_at(f->module, f->arch, va, limit);
+	uint64_t aligned = skip_padding(f, va, limit);
+	if (code < limit && may_begin_at(f, code, indirect))
+		return code;
+	return aligned < code && may_begin_at(f, aligned, indirect) ? aligned : limit;
+}
+
+/* Bytes that were looked up once, for many instructions. */
+struct window {
+	const uint8_t *bytes;
+	uint64_t start;
+	size_t size;
+};
+
+/* Decodes an instruction of code; 0 if there is none. */
+static size_t decode_in(struct window *w, const struct flow *f, uint64_t va, struct insn *in)
+{
+	enum { WINDOW = 1024 };
+	if (va - w->start + f->arch->insn_max > w->size) {
+		w->start = va;
+		w->size = 0;
+		w->bytes = module_at(f->module, va, WINDOW, &w->size);
+	}
+	uint64_t at = va - w->start;
+	return w->bytes ? f->arch->decode(w->bytes + at, w->size - at, va, DECODE_FLOW, in) : 0;
+}
+
 static struct swept sweep(const struct flow *f, uint64_t va, uint64_t limit)
 {
 	struct swept s = {va, limit, false};
+	struct window window = {0};
 	uint64_t protected_to = va;
 	while (va < limit) {
 		struct insn in;
-		size_t length = decode_at(f->module, f->arch, va, DECODE_FLOW, &in);
+		size_t length = decode_in(&window, f, va, &in);
 		va += length ? length : f->arch->insn_align;
-		if (length && insn_ends_block(&in)) {
+		if (length && !insn_ends_block(&in))
+			continue;
+		if (length) {
 			s.indirect |= in.kind == INSN_JUMP_INDIRECT;
 			if (in.target > protected_to && in.target < limit && protects(f, &in))
 				protected_to = in.target;
@@ -157,11 +191,9 @@ static struct swept sweep(const struct flow *f, uint64_t va, uint64_t limit)
 		if (va <= protected_to || (length && !control_ends(f, &in, va, limit)))
 			continue;
 		s.end = va;
-		uint64_t next = skip_padding(f, va, limit);
-		if (next < limit && may_begin_at(f, next, s.indirect)) {
-			s.next = next;
+		s.next = next_start(f, va, limit, s.indirect);
+		if (s.next < limit)
 			break;
-		}
 	}
 	return s;
 }

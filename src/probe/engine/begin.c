@@ -49,8 +49,11 @@ static int attach_to(struct engine *g, int pid, struct target **out, struct err 
 /* Analyses what the first stop needs, as far as that is known, and traces the process. */
 static int trace(struct target *t, struct err *e)
 {
+	int rc = space_refresh(t->space, e);
+	if (rc)
+		return rc;
 	rendezvous_prepare(t);
-	int rc = control_attach(t->shared->control, t->pid, e);
+	rc = control_attach(t->shared->control, t->pid, e);
 	if (!rc)
 		stop_rehearse(t);
 	return rc;

@@ -6,16 +6,7 @@
 #include <string.h>
 
 #include "base/fault.h"
-
-static void visit_module(struct target *t, const struct mapped_module *mi, module_visitor visit,
-			 void *ctx)
-{
-	if (!mi->code_count || mi->vdso)
-		return;
-	struct place at = space_find(t->space, mi->code[0].start);
-	if (at.code && at.code->flow)
-		visit(ctx, t, at.code, mi->code[0].start - at.va);
-}
+#include "process/memory.h"
 
 int target_modules(struct target *t, module_visitor visit, void *ctx, struct err *e)
 {
@@ -23,39 +14,37 @@ int target_modules(struct target *t, module_visitor visit, void *ctx, struct err
 	int rc = maps_read(&maps, t->pid, e);
 	if (rc)
 		return rc;
-	for (uint32_t i = 0; i < maps.module_count; i++)
-		visit_module(t, &maps.modules[i], visit, ctx);
+	for (uint32_t i = 0; i < maps.module_count; i++) {
+		const struct mapped_module *mi = &maps.modules[i];
+		if (!mi->code_count || mi->vdso)
+			continue;
+		struct place at = space_find(t->space, mi->code[0].start);
+		if (at.code && at.code->flow)
+			visit(ctx, t, at.code, mi->code[0].start - at.va);
+	}
 	maps_release(&maps);
 	return 0;
 }
 
-/* The module whose code comes first after this address. The dynamic linker is mapped as one piece,
- * which begins at its base. */
-static const struct mapped_module *module_from(const struct maps *maps, uint64_t base)
+/* A run-time address in the dynamic linker's code: its entry point. 0: unknown. */
+static uint64_t dynamic_linker_code(int pid)
 {
-	const struct mapped_module *found = NULL;
-	for (uint32_t i = 0; i < maps->module_count; i++) {
-		const struct mapped_module *mi = &maps->modules[i];
-		if (mi->code_count && !mi->vdso && mi->code[0].start >= base &&
-		    (!found || mi->code[0].start < found->code[0].start))
-			found = mi;
-	}
-	return found;
+	Elf64_Ehdr h;
+	uint64_t base = dynamic_linker_base(pid);
+	if (!base || memory_read(pid, base, &h, sizeof(h)) != sizeof(h) ||
+	    memcmp(h.e_ident, ELFMAG, SELFMAG) != 0)
+		return 0;
+	return base + h.e_entry;
 }
 
 int target_dynamic_linker(struct target *t, module_visitor visit, void *ctx, struct err *e)
 {
-	struct maps maps;
-	uint64_t base = dynamic_linker_base(t->pid);
-	if (!base)
+	uint64_t pc = dynamic_linker_code(t->pid);
+	struct place at = pc ? space_find(t->space, pc) : (struct place){0};
+	if (!at.code)
 		return target_modules(t, visit, ctx, e);
-	int rc = maps_read(&maps, t->pid, e);
-	if (rc)
-		return rc;
-	const struct mapped_module *linker = module_from(&maps, base);
-	if (linker)
-		visit_module(t, linker, visit, ctx);
-	maps_release(&maps);
+	if (at.code->flow)
+		visit(ctx, t, at.code, pc - at.va);
 	return 0;
 }
 

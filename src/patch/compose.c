@@ -10,7 +10,7 @@ void begin(struct plan *p)
 	p->e.extent = p->extent;
 	vec_clear(&p->out->patches);
 	vec_clear(&p->moved);
-	vec_clear(&p->out->probes);
+	vec_clear(&p->placed);
 	p->out->mechanism = MECHANISM_NONE;
 }
 
@@ -28,7 +28,7 @@ void emit_probes(struct plan *p, uint32_t block, enum where where, uint32_t gap)
 		if (!is_attached(a, where, gap))
 			continue;
 		p->ops->probe(&p->e, &p->r->probes[a->probe].code);
-		vec_push(&p->out->probes,
+		vec_push(&p->placed,
 			 (struct placed_probe){a->probe, offset, p->e.bytes.len - offset});
 	}
 }

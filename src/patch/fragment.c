@@ -7,17 +7,17 @@ void fragment_release(struct fragment *f)
 	free(f->code);
 	vec_free(&f->patches);
 	moved_table_release(&f->moved);
-	vec_free(&f->probes);
+	placed_table_release(&f->probes);
 	*f = (struct fragment){0};
 }
 
 bool fragment_probe_around(const struct fragment *f, uint32_t offset, struct placed_probe *out)
 {
-	vec_each (p, &f->probes)
-		if (offset - p->offset < p->size) {
-			*out = *p;
+	struct placed_reader r;
+	placed_open(&r, &f->probes);
+	while (placed_next(&r, out))
+		if (offset - out->offset < out->size)
 			return true;
-		}
 	*out = (struct placed_probe){.offset = f->rare, .size = f->size - f->rare};
 	return offset - out->offset < out->size;
 }

@@ -33,6 +33,7 @@
 #include "isa/emit.h"
 #include "patch/intrusions.h"
 #include "patch/moved.h"
+#include "patch/placed.h"
 #include "patch/spots.h"
 
 /* Why a spot cannot be probed. */
@@ -107,13 +108,6 @@ struct patch {
 	uint64_t to; /* run-time address in the fragment */
 };
 
-/* The place of a probe's code in the fragment, without its asides, which are after all other
- * code. */
-struct placed_probe {
-	uint32_t probe; /* index in the request */
-	uint32_t offset, size;
-};
-
 enum mechanism { MECHANISM_NONE, MECHANISM_DISPLACED, MECHANISM_RELOCATED, MECHANISM_TRAP };
 
 struct fragment {
@@ -123,7 +117,7 @@ struct fragment {
 	uint32_t rare;             /* offset of the asides of probes, which come last */
 	VEC(struct patch) patches; /* in the order in which they are written */
 	struct moved_table moved;
-	VEC(struct placed_probe) probes; /* ascending in offset; one may be in several places */
+	struct placed_table probes;
 };
 
 struct fragment_request {

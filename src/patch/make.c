@@ -168,7 +168,7 @@ bool fragment_make(struct fragment *out, struct fragment_request *r, struct aren
 		vec_trim(&p.e.bytes);
 		vec_trim(&out->patches);
 		moved_table_init(&out->moved, p.moved.data, p.moved.len, tmp);
-		vec_trim(&out->probes);
+		placed_table_init(&out->probes, p.placed.data, p.placed.len, tmp);
 		out->code = p.e.bytes.data;
 		out->size = p.e.bytes.len;
 		out->rare = p.e.rare;
@@ -177,6 +177,7 @@ bool fragment_make(struct fragment *out, struct fragment_request *r, struct aren
 		fragment_release(out);
 	}
 	vec_free(&p.moved);
+	vec_free(&p.placed);
 	emit_release(&p.e);
 	release_unknown(&p);
 	return any;

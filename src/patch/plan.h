@@ -65,7 +65,9 @@ struct plan {
 	 * from the jump's others; and for each block, the number of such edges. */
 	bool *dispatched;
 	uint8_t *dispatches;
+	/* What was written so far. */
 	VEC(struct moved) moved;
+	VEC(struct placed_probe) placed;
 	uint32_t extent; /* maximum size of e */
 	struct emit e;
 };

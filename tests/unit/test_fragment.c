@@ -519,16 +519,18 @@ static void use_operations(struct emit_probe *p)
 static void check_operations(const struct fragment *f, uint64_t address, uint32_t *restarts)
 {
 	const struct arch *arch = arch_native();
-	vec_each (p, &f->probes)
-		for (uint32_t at = p->offset; at < p->offset + p->size;) {
+	struct placed_reader r;
+	struct placed_probe p;
+	placed_open(&r, &f->probes);
+	while (placed_next(&r, &p))
+		for (uint32_t at = p.offset; at < p.offset + p.size;) {
 			struct insn in;
-			size_t n = arch->decode(f->code + at, p->offset + p->size - at,
-						address + at, DECODE_FULL, &in);
+			size_t n = arch->decode(f->code + at, p.offset + p.size - at, address + at,
+						DECODE_FULL, &in);
 			assert_true(n > 0 && !(in.writes.core & HELD));
 			at += (uint32_t)n;
 		}
 	for (uint32_t at = 0; at < f->size; at += arch->insn_align) {
-		struct placed_probe p;
 		if (fragment_probe_around(f, at, &p))
 			*restarts += arch->emit->restart(f->code + p.offset, p.size,
 							 at - p.offset) != at - p.offset;

@@ -1,4 +1,4 @@
-/* Tables of moved instructions, compared with the lists they were made of. */
+/* Tables of moved instructions and of probes, compared with the lists they were made of. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,6 +10,7 @@
 
 #include "base/vec.h"
 #include "patch/moved.h"
+#include "patch/placed.h"
 
 enum { MOST = 300, ROUNDS = 400 };
 
@@ -100,6 +101,35 @@ static void tables_lose_nothing(void **state)
 	arena_release(&tmp);
 }
 
+static void places_of_probes_lose_nothing(void **state)
+{
+	static struct placed_probe list[MOST];
+	struct arena tmp;
+	(void)state;
+	arena_init(&tmp);
+	srand(2);
+	for (uint32_t round = 0; round < ROUNDS; round++) {
+		uint32_t count = below(MOST), offset = 0, read = 0;
+		struct placed_table original, t;
+		struct placed_reader r;
+		struct placed_probe p;
+		for (uint32_t i = 0; i < count; i++) {
+			list[i] = (struct placed_probe){below(1 << below(30)), offset, below(900)};
+			offset += list[i].size + (below(3) ? 0 : below(1 << below(20)));
+		}
+		placed_table_init(&original, list, count, &tmp);
+		placed_table_copy(&t, &original);
+		placed_table_release(&original);
+		placed_open(&r, &t);
+		for (; placed_next(&r, &p); read++)
+			assert_memory_equal(&p, &list[read], sizeof(p));
+		assert_int_equal(read, count);
+		placed_table_release(&t);
+		arena_clear(&tmp);
+	}
+	arena_release(&tmp);
+}
+
 static void instructions_in_sequence_take_a_byte(void **state)
 {
 	static struct moved list[MOST];
@@ -123,6 +153,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(tables_lose_nothing),
+		cmocka_unit_test(places_of_probes_lose_nothing),
 		cmocka_unit_test(instructions_in_sequence_take_a_byte),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -110,22 +110,25 @@ static void add_fragment(struct dump *d, const struct fragment *f, uint64_t addr
 	struct moved m;
 	moved_open(&r, &f->moved);
 	bool more = moved_next(&r, &m);
-	const struct placed_probe *p = f->probes.data, *last_probe = p + f->probes.len;
+	struct placed_reader probes;
+	struct placed_probe p;
+	placed_open(&probes, &f->probes);
+	bool more_probes = placed_next(&probes, &p);
 	uint32_t end = 0;
-	for (uint32_t at = 0; more || p < last_probe || at < end;) {
-		if (p < last_probe && p->offset <= at) {
-			text_printf(&d->out, "  +0x%x probe %u size=%u\n", at, p->probe, p->size);
+	for (uint32_t at = 0; more || more_probes || at < end;) {
+		if (more_probes && p.offset <= at) {
+			text_printf(&d->out, "  +0x%x probe %u size=%u\n", at, p.probe, p.size);
 			if (d->args->count)
-				add_probe(d, f, address, p);
-			at = p->offset + p->size;
+				add_probe(d, f, address, &p);
+			at = p.offset + p.size;
 			end = at + 1; /* code always follows a probe */
-			p++;
+			more_probes = placed_next(&probes, &p);
 		} else if (more && m.offset <= at) {
 			add_moved(d, f, address, &m);
 			at = end = m.offset + m.size;
 			more = moved_next(&r, &m);
 		} else {
-			uint32_t next = p < last_probe ? p->offset : f->size;
+			uint32_t next = more_probes ? p.offset : f->size;
 			next = more && m.offset < next ? m.offset : next;
 			text_printf(&d->out, "  +0x%x go", at);
 			at = add_code(d, f, address, at, next);

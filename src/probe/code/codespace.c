@@ -58,7 +58,7 @@ static void copy_fragment(struct fragment *to, const struct fragment *from)
 		.mechanism = from->mechanism, .size = from->size, .rare = from->rare};
 	vec_copy(&to->patches, &from->patches);
 	moved_table_copy(&to->moved, &from->moved);
-	vec_copy(&to->probes, &from->probes);
+	placed_table_copy(&to->probes, &from->probes);
 }
 
 /* Whether the subject was to be taken out of the parent with the next batch. */

@@ -124,38 +124,37 @@ static void add_makers(struct target *t, struct code *code, uint64_t bias)
 	}
 }
 
-/* Finds the number of the system call at `va`. False if the code before it in its block does not
- * set the number to a constant. */
-static bool call_number(const struct target *t, const struct code *code, const struct block *b,
+/* Finds the number of the system call at `va`; -1 if the code before it in its block does not set
+ * it to a constant. False if no instruction begins there: on x86-64, the two bytes of a system call
+ * are often part of another one. */
+static bool find_number(const struct target *t, const struct code *code, const struct block *b,
 			uint64_t va, int64_t *number)
 {
 	const struct arch *arch = t->shared->arch;
 	unsigned reg = calls_number_register(arch);
+	uint64_t at = b->start;
 	struct insn in;
-	bool known = false;
-	for (uint64_t at = b->start; at < va; at += in.length) {
+	*number = -1;
+	for (; at < va; at += in.length) {
 		size_t n;
 		const uint8_t *p = module_at(code->module, at, arch->insn_max, &n);
 		if (!p || !arch->decode(p, n, at, DECODE_FULL, &in))
 			return false;
-		if (!regset_has(&in.writes, reg))
-			continue;
-		known = in.op == OP_SET && in.dst == reg;
-		*number = in.imm;
+		if (regset_has(&in.writes, reg))
+			*number = in.op == OP_SET && in.dst == reg ? in.imm : -1;
 	}
-	return known;
+	return at == va;
 }
 
-/* Whether the call may install a seccomp filter or, if `waits`, may block. */
+/* Whether there is a call that may install a seccomp filter or, if `waits`, may block. */
 static bool is_wanted(struct target *t, struct code *code, const struct cfg *g, uint64_t va,
 		      bool waits)
 {
-	int64_t number = -1;
+	int64_t number;
 	uint32_t block = cfg_block_at(g, va);
-	if (block == BLOCK_NONE)
+	if (block == BLOCK_NONE || !find_number(t, code, &g->blocks[block], va, &number))
 		return false;
-	if (!call_number(t, code, &g->blocks[block], va, &number) || number == SYS_prctl ||
-	    number == SYS_seccomp)
+	if (number == -1 || number == SYS_prctl || number == SYS_seccomp)
 		return true;
 	return waits && number >= 0 && number < RT_CALLS && target_header(t)->calls[number];
 }

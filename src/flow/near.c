@@ -152,15 +152,38 @@ static uint64_t next_start(const struct flow *f, uint64_t va, uint64_t limit, bo
 	return aligned < code && may_begin_at(f, aligned, indirect) ? aligned : limit;
 }
 
+/* Bytes that were looked up once, for many instructions. */
+struct code_window {
+	const uint8_t *bytes;
+	uint64_t start;
+	size_t size;
+};
+
+/* Decodes an instruction of code; 0 if there is none. */
+static size_t decode_in(struct code_window *w, const struct flow *f, uint64_t va, struct insn *in)
+{
+	enum { WINDOW = 1024 };
+	if (va - w->start + f->arch->insn_max > w->size) {
+		w->start = va;
+		w->size = 0;
+		w->bytes = module_at(f->module, va, WINDOW, &w->size);
+	}
+	uint64_t at = va - w->start;
+	return w->bytes ? f->arch->decode(w->bytes + at, w->size - at, va, DECODE_FLOW, in) : 0;
+}
+
 static struct swept sweep(const struct flow *f, uint64_t va, uint64_t limit)
 {
 	struct swept s = {va, limit, false};
+	struct code_window window = {0};
 	uint64_t protected_to = va;
 	while (va < limit) {
 		struct insn in;
-		size_t length = decode_at(f->module, f->arch, va, DECODE_FLOW, &in);
+		size_t length = decode_in(&window, f, va, &in);
 		va += length ? length : f->arch->insn_align;
-		if (length && insn_ends_block(&in)) {
+		if (length && !insn_ends_block(&in))
+			continue;
+		if (length) {
 			s.indirect |= in.kind == INSN_JUMP_INDIRECT;
 			if (in.target > protected_to && in.target < limit && protects(f, &in))
 				protected_to = in.target;

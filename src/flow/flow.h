@@ -53,6 +53,8 @@ int flow_open(struct flow **out, const struct module *m, struct err *e);
  * asked for: programs have hundreds of libraries, of which few are sampled. Not for modules that
  * module_add_*() changed, or changes before that. */
 int flow_open_cached(struct flow **out, const struct module *m, struct err *e);
+/* Whether they are collected. */
+bool flow_is_ready(const struct flow *f);
 void flow_close(struct flow *f);
 
 /* Adds a start known from elsewhere (DWARF); end and name may be 0 and NULL. Call it before

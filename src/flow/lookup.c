@@ -12,10 +12,15 @@ static void start(struct flow *f)
 	publish(f);
 }
 
+bool flow_is_ready(const struct flow *f)
+{
+	return atomic_load_explicit(&f->started, memory_order_acquire);
+}
+
 void need_starts(const struct flow *constant)
 {
 	struct flow *f = (struct flow *)(uintptr_t)constant;
-	if (atomic_load_explicit(&f->started, memory_order_acquire))
+	if (flow_is_ready(f))
 		return;
 	pthread_mutex_lock(&f->starting);
 	if (!atomic_load(&f->started)) {

@@ -153,14 +153,14 @@ static uint64_t next_start(const struct flow *f, uint64_t va, uint64_t limit, bo
 }
 
 /* Bytes that were looked up once, for many instructions. */
-struct window {
+struct code_window {
 	const uint8_t *bytes;
 	uint64_t start;
 	size_t size;
 };
 
 /* Decodes an instruction of code; 0 if there is none. */
-static size_t decode_in(struct window *w, const struct flow *f, uint64_t va, struct insn *in)
+static size_t decode_in(struct code_window *w, const struct flow *f, uint64_t va, struct insn *in)
 {
 	enum { WINDOW = 1024 };
 	if (va - w->start + f->arch->insn_max > w->size) {
@@ -175,7 +175,7 @@ static size_t decode_in(struct window *w, const struct flow *f, uint64_t va, str
 static struct swept sweep(const struct flow *f, uint64_t va, uint64_t limit)
 {
 	struct swept s = {va, limit, false};
-	struct window window = {0};
+	struct code_window window = {0};
 	uint64_t protected_to = va;
 	while (va < limit) {
 		struct insn in;

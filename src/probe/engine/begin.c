@@ -19,19 +19,14 @@ static int keep_untouched(struct engine *g, struct target *t, struct target **ou
 	return 0;
 }
 
-/* The process is traced. */
+/* The process is traced and stopped. */
 static int attach_to(struct engine *g, int pid, struct target **out, struct err *e)
 {
-	int rc = control_stop(g->shared.control, pid, e);
-	if (rc) {
-		control_detach(g->shared.control, pid);
-		return rc;
-	}
 	struct control_event forked;
 	while (control_next_forked(g->shared.control, pid, &forked))
 		g->shared.forked(g, &forked);
 	struct target *t = target_new(g, pid);
-	rc = heal(t, e);
+	int rc = heal(t, e);
 	if (!rc)
 		rc = target_prepare(t, e);
 	if (rc) {
@@ -46,7 +41,7 @@ static int attach_to(struct engine *g, int pid, struct target **out, struct err 
 	return 0;
 }
 
-/* Analyses what the first stop needs, as far as that is known, and traces the process. */
+/* Traces the process, and stops it when what the first stop needs is analysed. */
 static int trace(struct target *t, struct err *e)
 {
 	int rc = space_refresh(t->space, e);
@@ -54,8 +49,11 @@ static int trace(struct target *t, struct err *e)
 		return rc;
 	rendezvous_prepare(t);
 	rc = control_attach(t->shared->control, t->pid, e);
-	if (!rc)
-		stop_rehearse(t);
+	if (rc)
+		return rc;
+	rc = stop_rehearsed(t, e);
+	if (rc)
+		control_detach(t->shared->control, t->pid);
 	return rc;
 }
 

@@ -7,7 +7,10 @@
 #include "process/control.h"
 #include "process/memory.h"
 
-enum { MAX_REHEARSED = 64 }; /* threads: of a thousand, most are in the same code */
+enum {
+	MAX_REHEARSED = 64, /* threads: of a thousand, most are in the same code */
+	MAX_ROUNDS = 8,     /* a program may always be where it was not before */
+};
 
 static uint32_t read_registers(struct target *t, struct registers *out)
 {
@@ -20,19 +23,41 @@ static uint32_t read_registers(struct target *t, struct registers *out)
 	return found;
 }
 
-void stop_rehearse(struct target *t)
+/* Whether the functions of all modules are collected in which a thread is right now. */
+static bool is_analysed(struct target *t, const struct registers *registers, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		struct place at = space_find(t->space, registers[i].pc);
+		if (at.code && at.code->flow && !flow_is_ready(at.code->flow))
+			return false;
+	}
+	return true;
+}
+
+static void walk_from(struct target *t, const struct registers *registers, uint32_t count)
 {
 	struct shared *g = t->shared;
-	struct registers registers[MAX_REHEARSED];
-	struct err ignored;
-	if (control_stop(g->control, t->pid, &ignored))
-		return;
-	uint32_t count = read_registers(t, registers);
-	control_resume(g->control, t->pid);
 	for (uint32_t i = 0; i < count; i++) {
 		struct walk w = {0};
 		memory_window_init(g->window, t->pid);
 		walk_stack(g->walker, t->space, &registers[i], memory_window_word, g->window, &w);
 		vec_free(&w.frames);
+	}
+}
+
+int stop_rehearsed(struct target *t, struct err *e)
+{
+	struct control *c = t->shared->control;
+	struct registers registers[MAX_REHEARSED];
+	for (unsigned round = 0;; round++) {
+		int rc = control_stop(c, t->pid, e);
+		if (rc)
+			return rc;
+		uint32_t count = read_registers(t, registers);
+		/* The first round is for the stacks. */
+		if (round == MAX_ROUNDS || (round && is_analysed(t, registers, count)))
+			return 0;
+		control_resume(c, t->pid);
+		walk_from(t, registers, count);
 	}
 }

@@ -2,6 +2,7 @@
 #pragma once
 #include "probe/region/target.h"
 
-/* Opens and analyses the code that the threads of a process are in, which stops walk through. The
- * process must be traced and run; it is stopped for no longer than it takes to read registers. */
-void stop_rehearse(struct target *t);
+/* Stops a process that is traced and runs, when the code that its threads are in is analysed: stops
+ * walk through it. For that, the process may be stopped before, for no longer than it takes to read
+ * registers. On an error, it runs. */
+int stop_rehearsed(struct target *t, struct err *e);

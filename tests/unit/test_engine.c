@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "probe/engine/engine.h"
 
 static struct engine *engine;
@@ -108,6 +109,41 @@ static void test_end_that_is_known_when_it_is_left(void **state)
 	expect_end(pid, SIGKILL);
 }
 
+/* Ends by itself after some time. */
+static int mortal_child(unsigned us)
+{
+	int pid = fork();
+	assert_true(pid >= 0);
+	if (!pid) {
+		usleep(us);
+		_exit(7);
+	}
+	engine_expect_end(engine, pid);
+	return pid;
+}
+
+static void test_end_at_any_moment(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < 200; i++) {
+		int pid = mortal_child(i * 50);
+		struct target *t;
+		struct engine_event ev;
+		struct err e;
+		bool ended = false;
+		for (double late = now_seconds() + 10; !ended && now_seconds() < late;) {
+			if (!engine_attach(engine, pid, &t, &e)) {
+				target_rest(t);
+				engine_drop(engine, t);
+			}
+			ended = engine_poll(engine, 1, &ev) && ev.what == ENGINE_ENDED;
+		}
+		assert_true(ended);
+		assert_int_equal(ev.pid, pid);
+		assert_int_equal(ev.status, 7 << 8);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -115,6 +151,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_end_while_it_is_being_left, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_end_that_is_known_when_it_is_left, setup,
 						teardown),
+		cmocka_unit_test_setup_teardown(test_end_at_any_moment, setup, teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

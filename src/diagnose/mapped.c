@@ -37,6 +37,27 @@ void mapped_refresh(struct mapped *m, uint32_t process, struct space *space,
 	space_codes(space, on_module, &r);
 }
 
+struct still_mapped {
+	const struct mapped_process *process;
+	uint32_t count;
+};
+
+static void count_known(void *ctx, struct code *code, uint64_t bias)
+{
+	struct still_mapped *s = ctx;
+	vec_each (at, &s->process->list)
+		s->count += at->code == code && at->bias == bias;
+}
+
+bool mapped_has_lost(const struct mapped *m, uint32_t process, struct space *space)
+{
+	if (process >= m->processes.len)
+		return false;
+	struct still_mapped s = {&m->processes.data[process], 0};
+	space_codes(space, count_known, &s);
+	return s.count < s.process->list.len;
+}
+
 bool mapped_bias(const struct mapped *m, uint32_t process, const struct code *code, uint64_t *bias)
 {
 	if (process >= m->processes.len)

@@ -21,6 +21,8 @@ void mapped_release(struct mapped *m);
 /* Reads the modules of a process again; calls `each` with every one. */
 void mapped_refresh(struct mapped *m, uint32_t process, struct space *space,
 		    void (*each)(void *ctx, struct code *code), void *ctx);
+/* Whether the process no longer has a module that it had. */
+bool mapped_has_lost(const struct mapped *m, uint32_t process, struct space *space);
 void mapped_forget(struct mapped *m, uint32_t process);
 /* False if the process has not mapped the module. */
 bool mapped_bias(const struct mapped *m, uint32_t process, const struct code *code, uint64_t *bias);

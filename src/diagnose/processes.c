@@ -369,9 +369,11 @@ static void on_loaded(void *own, const struct engine_event *v)
 	uint32_t process = machine_process_of(&d->own->machine, v->pid);
 	if (process == UINT32_MAX)
 		return;
-	/* With perf, the program does not wait while its new modules are examined. */
-	if (is_sampled(d)) {
+	/* With perf, the program does not wait while its new modules are examined; probes are
+	 * missing in them until the next step. */
+	if (is_sampled(d) && !mapped_has_lost(&d->own->mapped, process, target_space(v->target))) {
 		d->own->machine.processes.data[process].stale = true;
+		d->own->machine.processes.data[process].refreshed = -refresh_pause;
 		return;
 	}
 	refresh_modules(d, process);

@@ -176,8 +176,10 @@ static void only_code_of_unknown_extent_needs_discovery(void **state)
 	for (i = 0; i < count && !is_of_unknown_extent(m, &all[i]);)
 		i++;
 	assert_in_range(i, 0, count - 1);
-	recipes_at(r, all[i].start);
-	assert_true(is_discovered(f));
+	const uint64_t unknown = all[i].start;
+	assert_false(flow_is_searched(f, unknown));
+	recipes_at(r, unknown);
+	assert_true(flow_is_searched(f, unknown));
 	recipes_close(r);
 	flow_close(f);
 	module_close(m);

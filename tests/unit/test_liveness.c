@@ -70,6 +70,15 @@ static void step(struct walk *w, uint32_t block, const struct insn *in)
 	note_use(w, in);
 }
 
+/* Flags that a shift may leave as they are count as read. But it does not need their value: whoever
+ * finds them private has looked further (flow/uses.c). */
+static uint64_t preserved(const struct arch *arch, const struct insn *in)
+{
+	const uint64_t flags = UINT64_C(1) << REG_FLAGS;
+	bool needed = (in->parts.high_reads | in->parts.low_reads) & flags;
+	return arch == &arch_x64 && in->writes.core & in->reads.core & flags && !needed ? flags : 0;
+}
+
 /* What is free when control goes to `target` must be overwritten there; nobody reads it if it is
  * private. */
 static void arrive(struct walk *w, uint64_t target, uint64_t from)
@@ -79,8 +88,9 @@ static void arrive(struct walk *w, uint64_t target, uint64_t from)
 	struct insn in;
 	cursor_set(&c, w->l->module, w->l->arch, target, UINT64_MAX);
 	for (int i = 0; i < 6 && target && cursor_next(&c, DECODE_FULL, &in); i++) {
-		read_now(&there, in.reads, in.pc);
-		write_now(&there, in.writes);
+		struct regset kept = {.core = preserved(w->l->arch, &in)};
+		read_now(&there, regset_without(in.reads, kept), in.pc);
+		write_now(&there, regset_without(in.writes, kept));
 		if (in.kind != INSN_PLAIN)
 			break;
 	}

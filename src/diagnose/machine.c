@@ -622,9 +622,12 @@ static void add_processes(struct machine *m, double dt)
 	add_span(m, MACHINE, dt, &all);
 }
 
-static void decay_samples(struct machine *m, double dt)
+/* What is of the last second or so: older values count less. */
+static void decay_recent(struct machine *m, double dt)
 {
 	double kept = dt < 1 ? 1 - dt : 0;
+	each_process (p, m)
+		p->forks *= kept;
 	each_thread (t, m) {
 		t->ran = t->ran * kept + t->cpu;
 		t->was_ready = t->was_ready * kept + t->ready;
@@ -673,7 +676,7 @@ void machine_end_step(struct machine *m)
 	derive_cpu_times(m, dt);
 	each_thread (t, m)
 		add_to_period(m, t, dt);
-	decay_samples(m, dt);
+	decay_recent(m, dt);
 	decide_which_count(m, dt);
 	share_stolen(m, dt);
 	add_threads(m, dt);

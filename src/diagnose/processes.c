@@ -455,7 +455,6 @@ void processes_step(struct diagnosis *d)
 		struct machine_process *p = &m->processes.data[m->live_processes.data[i]];
 		if (p->stale && m->time - p->refreshed >= refresh_pause)
 			examine_new_modules(d, m->live_processes.data[i]);
-		p->forks *= fmax(0, 1 - (m->time - m->before));
 		if (is_sampled(d) && p->target && !p->unprobed && leave_to_samples(d, p))
 			process_rest(d, m->live_processes.data[i]);
 		if (is_sampled(d))

@@ -491,6 +491,24 @@ static void processes_grow_up_later_the_more_there_were(void **state)
 			2048); /* they live for 5 steps: 2 * 1.5 is less, 4 * 1.5 more */
 }
 
+/* A process is not known for all that it has ever started. */
+static void forks_are_those_of_the_last_second(void **state)
+{
+	struct fixture *f = *state;
+	begin_step(f);
+	machine_end_step(&f->machine);
+	uint32_t process = machine_process_of(&f->machine, getpid());
+	assert_true(process != UINT32_MAX);
+	for (int i = 0; i < 100; i++)
+		machine_note_fork(&f->machine, getpid());
+	assert_near(f->machine.processes.data[process].forks, 100);
+	for (double passed = 0; passed < 4; passed += step) {
+		begin_step(f);
+		machine_end_step(&f->machine);
+	}
+	assert_true(f->machine.processes.data[process].forks < 5);
+}
+
 /* Without probes, a thread waits whenever it does not run, and samples show what for. */
 static void samples_show_what_threads_wait_for(void **state)
 {
@@ -559,6 +577,7 @@ int main(void)
 		MACHINE_TEST(young_processes_are_one_part),
 		MACHINE_TEST(young_processes_grow_up),
 		MACHINE_TEST(processes_grow_up_later_the_more_there_were),
+		MACHINE_TEST(forks_are_those_of_the_last_second),
 		MACHINE_TEST(samples_show_what_threads_wait_for),
 		MACHINE_TEST(who_waits_for_work_beside_others_is_idle),
 		MACHINE_TEST(who_waits_for_the_starved_is_not_idle),

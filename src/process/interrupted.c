@@ -6,8 +6,10 @@
  * its call number is -1.
  *
  * aarch64: the kernel has decided before the stop, and has forgotten the number. The call is set
- * back here: pc to the svc instruction, x0 to the first argument. Only the kernel still knows that
- * argument. /proc/TID/syscall shows it if the thread is given its call number again for a moment.
+ * back here: pc to the svc instruction, x0 to the first argument. /proc/TID/syscall shows it if the
+ * thread is given its call number again for a moment. Newer kernels (6.1.192) show the result there
+ * instead, in x0. So the call is read before the thread is told to stop: it is the one that was
+ * interrupted if the thread is where that call returns to, and has not slept again.
  *
  * On aarch64, a call that returns EINTR because of us looks the same as a handler that returns to
  * the place after a call, where the program must see EINTR. These places are therefore remembered
@@ -26,6 +28,7 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -163,23 +166,79 @@ static bool set_call_number(int tid, int number)
 	return !ptrace(PTRACE_SETREGSET, tid, native_calls()->number_note, &io);
 }
 
+/* What a thread does: "NUMBER ARGUMENTS... SP PC" in a call, "-1 SP PC" if it is stopped, or waits
+ * outside of calls. */
+static void read_call(int tid, char *text, size_t size)
+{
+	char path[40];
+	snprintf(path, sizeof(path), "/proc/%d/syscall", tid);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : read(fd, text, size - 1);
+	if (fd >= 0)
+		close(fd);
+	text[n > 0 ? n : 0] = '\0';
+}
+
 /* The first argument that the call was made with: "NUMBER 0xFIRST 0x..." */
 static bool first_argument(int tid, uint64_t number, uint64_t *out)
 {
-	char path[40], text[256], *end;
+	char text[256], *end;
 	if (!set_call_number(tid, (int)number))
 		return false;
-	snprintf(path, sizeof(path), "/proc/%d/syscall", tid);
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
-	if (fd >= 0)
-		close(fd);
+	read_call(tid, text, sizeof(text));
 	set_call_number(tid, -1);
-	text[n > 0 ? n : 0] = '\0';
 	if (strtoull(text, &end, 10) != number || *end != ' ')
 		return false;
 	*out = strtoull(end, NULL, 16);
 	return true;
+}
+
+/* Hash of the registers that a handler restores when it returns. */
+static uint64_t hash_others(const struct arch_calls *k, const struct stop_registers *r)
+{
+	const uint16_t *at = arch_native()->layout->ptrace_reg;
+	uint64_t hash = 0;
+	for (unsigned i = 0; i < REGISTERS; i++) {
+		uint64_t value = at[i] != LAYOUT_ABSENT && at[i] != k->result ? get(r, at[i]) : 0;
+		hash = hash_bytes(&value, sizeof(value), hash);
+	}
+	return hash;
+}
+
+void interrupted_note(struct interrupted *c, int tid)
+{
+	char text[256];
+	if (native_calls()->decides_late)
+		return;
+	/* In this order: if the thread goes on to another call in between, that one is read, and it
+	 * seems to have slept again. */
+	uint64_t switches = thread_switches(tid);
+	read_call(tid, text, sizeof(text));
+	if (text[0] == '-' && c->waited.pc && switches <= c->waited.switches + 1) {
+		c->waited.switches = switches; /* it is stopped already, and asked to stop anew */
+		return;
+	}
+	c->waited.switches = switches;
+	if (sscanf(text, "%" SCNu64 " %" SCNx64 " %*x %*x %*x %*x %*x %" SCNx64 " %" SCNx64,
+		   &c->waited.number, &c->waited.first, &c->waited.sp, &c->waited.pc) != 4)
+		c->waited.pc = 0;
+}
+
+/* The first argument of the call that the stopped thread is leaving with EINTR. */
+static bool find_first_argument(const struct interrupted *c, int tid,
+				const struct stop_registers *r, uint64_t *out)
+{
+	const struct arch_calls *f = native_calls();
+	uint64_t number = get(r, number_at(f)), pc = pc_of(r);
+	if (first_argument(tid, number, out) && *out != get(r, f->result))
+		return true;
+	bool waited = c->waited.pc == pc && c->waited.sp == sp_of(r) &&
+		      c->waited.number == number && thread_switches(tid) <= c->waited.switches + 1;
+	if (waited)
+		*out = c->waited.first;
+	else
+		*out = c->set_back.first;
+	return waited || (c->set_back.pc == pc && c->set_back.others == hash_others(f, r));
 }
 
 static void forget_genuine(struct interrupted *c, unsigned i)
@@ -212,18 +271,6 @@ static void note_sleep(struct interrupted *c, int tid)
 	for (unsigned i = 0; i < c->genuine_count; i++)
 		c->genuine[i].slept |= now > c->switches + 1;
 	c->switches = now;
-}
-
-/* Hash of the registers that a handler restores when it returns. */
-static uint64_t hash_others(const struct arch_calls *k, const struct stop_registers *r)
-{
-	const uint16_t *at = arch_native()->layout->ptrace_reg;
-	uint64_t hash = 0;
-	for (unsigned i = 0; i < REGISTERS; i++) {
-		uint64_t value = at[i] != LAYOUT_ABSENT && at[i] != k->result ? get(r, at[i]) : 0;
-		hash = hash_bytes(&value, sizeof(value), hash);
-	}
-	return hash;
 }
 
 static void remember_genuine(struct interrupted *c, int tid, const struct stop_registers *r,
@@ -269,6 +316,9 @@ static bool end_with_eintr(struct interrupted *c, const struct arch_calls *f, in
 static bool set_back_call(struct interrupted *c, const struct arch_calls *f, int tid,
 			  struct stop_registers *r, uint64_t first)
 {
+	c->set_back.pc = pc_of(r);
+	c->set_back.first = first;
+	c->set_back.others = hash_others(f, r);
 	c->restarted = pc_of(r) - f->insn_size;
 	put(r, arch_native()->layout->ptrace_pc, c->restarted);
 	put(r, f->result, first);
@@ -291,7 +341,9 @@ static bool repair_early_decision(struct interrupted *c, const struct arch_calls
 	if (c->restarted)
 		return handled ? end_with_eintr(c, f, tid, r) : true;
 	/* Without the first argument the call cannot be set back, and the program sees EINTR. */
-	if (is_stop_signal(signal) || !first_argument(tid, get(r, number_at(f)), &first))
+	bool found = !is_stop_signal(signal) && find_first_argument(c, tid, r, &first);
+	c->waited.pc = 0;
+	if (!found)
 		return true;
 	bool returned = is_genuine(c, pc, sp, &which) && has_returned(c, which, r, first);
 	if (handled && !returned)
@@ -313,13 +365,21 @@ bool interrupted_repair(struct interrupted *c, int tid, struct stop_registers *r
 }
 
 /* At the first stop, the number -1 keeps the kernel from making the call. At the second, the result
- * makes the kernel restart it. If Sonde is killed in between, the call returns EINTR. */
+ * makes the kernel restart it. If Sonde is killed in between, the call returns EINTR. A kernel that
+ * restarts it with what is in x0 now gets the first argument there instead. */
 void interrupted_hand_over(struct interrupted *c, int tid, struct stop_registers *r)
 {
 	const struct arch_calls *f = native_calls();
+	uint64_t number = get(r, number_at(f)), first = get(r, f->result), known;
 	put(r, f->result, (uint64_t)(c->entered ? -ERESTARTNOHAND : -EINTR));
 	write_registers(tid, r);
-	set_call_number(tid, c->entered ? (int)get(r, number_at(f)) : -1);
+	if (!c->entered && first_argument(tid, number, &known) && known == get(r, f->result)) {
+		/* The kernel takes notice of x0 only while the thread has a call number. */
+		set_call_number(tid, (int)number);
+		put(r, f->result, first);
+		write_registers(tid, r);
+	}
+	set_call_number(tid, c->entered ? (int)number : -1);
 	if (c->entered)
 		c->restarted = 0;
 	c->entered = !c->entered;

@@ -23,6 +23,15 @@ struct stop_registers {
 
 /* What has to be remembered of one thread between its stops; all-zero at first. */
 struct interrupted {
+	/* The call that it waited in when it was told to stop, if any, and thread_switches() then.
+	 */
+	struct {
+		uint64_t number, pc, sp, first, switches;
+	} waited;
+	/* The call that was set back last. */
+	struct {
+		uint64_t pc, first, others;
+	} set_back;
 	bool entered;       /* the thread is between the two stops of interrupted_hand_over() */
 	uint64_t restarted; /* pc of the call instruction that was set back last, or 0 */
 	/* Places where the program must see an EINTR of its own when its signal handler returns. */
@@ -38,6 +47,8 @@ struct interrupted {
 	uint64_t timed;    /* number of the call that restart_syscall() continues; 0: unknown */
 };
 
+/* To be called right before a running thread is told to stop. */
+void interrupted_note(struct interrupted *c, int tid);
 /* Whether the stopped thread is leaving a system call. */
 bool interrupted_in_call(int tid, const struct stop_registers *r);
 /* To be called before a thread is resumed from a stop. `signal` is the one that it is about to

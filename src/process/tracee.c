@@ -45,8 +45,9 @@ int tracee_seize(struct tracee *t, int tid, enum tracee_extent extent, struct er
 	return rc ? rc : err_errno(e, "thread %d cannot be observed by stopping it", tid);
 }
 
-bool tracee_interrupt(const struct tracee *t)
+bool tracee_interrupt(struct tracee *t)
 {
+	interrupted_note(&t->interrupted, t->tid);
 	return !fault("interrupt", ESRCH) && !ptrace(PTRACE_INTERRUPT, t->tid, NULL, NULL);
 }
 

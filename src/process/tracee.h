@@ -52,7 +52,7 @@ int tracee_seize(struct tracee *t, int tid, enum tracee_extent extent, struct er
 /* For a new thread, which is traced because its creator is. */
 void tracee_adopt(struct tracee *t, int tid);
 
-bool tracee_interrupt(const struct tracee *t);
+bool tracee_interrupt(struct tracee *t);
 /* Reports the next event of any thread, without waiting; false if there is none. A stop is reported
  * again and again until the thread is resumed or detached. */
 bool tracee_next(struct tracee_event *out);

@@ -107,6 +107,19 @@ KEEP void *cancel_library(void *arg)
 	return NULL;
 }
 
+/* A thread that is cancelled in the handler of a signal does not get to its end, and nobody else
+ * gets the signal: the one that ends the program must not be handled by such a thread. */
+static int create_without_term(pthread_t *thread, void *(*body)(void *), void *arg)
+{
+	sigset_t term, before;
+	sigemptyset(&term);
+	sigaddset(&term, SIGTERM);
+	pthread_sigmask(SIG_BLOCK, &term, &before);
+	int rc = pthread_create(thread, NULL, body, arg);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return rc;
+}
+
 /* Some of it while the thread is on its way into the next call, some while it waits there. */
 KEEP u64 cancel_one(u64 round, void *(*body)(void *), int sig)
 {
@@ -114,7 +127,7 @@ KEEP u64 cancel_one(u64 round, void *(*body)(void *), int sig)
 	pthread_t thread;
 	void *result;
 	CALLED("cancel_one");
-	if (pipe(r.pipe) || pthread_create(&thread, NULL, body, &r))
+	if (pipe(r.pipe) || create_without_term(&thread, body, &r))
 		abort();
 	for (u64 i = 0; i < round % 3; i++)
 		if (write(r.pipe[1], (unsigned char[]){(unsigned char)(round + i)}, 1) != 1)

@@ -135,6 +135,13 @@ static void find_slot(struct coder *c, unsigned frame, unsigned site)
 	op(c, EMIT_SUB_SHIFTED, V3, V3, site, 0);
 }
 
+/* A call that passes nothing, because the program needs the register of the frame, may leave a key
+ * in the other one. That passes for the sum if the program's value is 0, and no other. */
+static void check_any_passed(struct coder *c, const struct frame_finding *f)
+{
+	op(c, EMIT_IF_ZERO, 0, f->frame, 0, 0);
+}
+
 /* Checks the passed frame, and finds the slot. The key must contain the stack pointer at the call,
  * and a site: the difference of two addresses, which other code may have left in the registers, has
  * none. Only then may the frame be read.
@@ -144,12 +151,13 @@ static void find_slot(struct coder *c, unsigned frame, unsigned site)
 static void check_passed(struct coder *c, const struct frame_finding *f)
 {
 	int64_t pushed = c->t->live->arch->link == REG_NONE ? 8 : 0;
-	op(c, EMIT_SUB_SHIFTED, f->key, f->key, f->frame, 0);
+	op(c, EMIT_SUB_SHIFTED, f->key, passed_sum(c), f->frame, 0);
 	op(c, EMIT_STACK, V2, 0, 0, pushed);
 	op(c, EMIT_XOR, V2, V2, f->key, 0);
 	op(c, EMIT_IF_ZERO, 0, V2, 0, 0);
 	op(c, EMIT_LOW_BITS, V3, V2, 0, RT_KEY_SITE);
 	op(c, EMIT_UNLESS_ZERO, 0, V3, 0, 0);
+	check_any_passed(c, f);
 	load(c, V3, f->frame, offsetof(struct rt_shadow, key));
 	op(c, EMIT_XOR, V3, V3, f->key, 0);
 	op(c, EMIT_UNLESS_ZERO, 0, V3, 0, 0);
@@ -179,18 +187,25 @@ static void check_function(struct coder *c, unsigned context, unsigned tmp, unsi
 	op(c, EMIT_UNLESS_ZERO, 0, tmp, 0, other);
 }
 
-/* If a site calls several functions, its slot leads to one of them, and the thread's table of
- * callees to others. Leaves the context in `child`; V3 is as find_slot() left it. */
-static void find_callee(struct coder *c, unsigned caller, unsigned child, unsigned missing)
+static void find_area(struct coder *c, unsigned frame, unsigned d)
 {
-	load(c, child, caller, offsetof(struct rt_shadow, context));
-	load(c, child, child, offsetof(struct rt_context, area));
+	load(c, d, frame, offsetof(struct rt_shadow, context));
+	load(c, d, d, offsetof(struct rt_context, area));
+}
+
+/* If a site calls several functions, its slot leads to one of them, and the thread's table of
+ * callees to others. Leaves the context in `child`, which holds the area; V3 is as find_slot() left
+ * it. `distance`: of the place from the function's start, if control jumped into its middle. */
+static void find_callee(struct coder *c, unsigned child, uint32_t distance, unsigned missing)
+{
 	load(c, child, child, offsetof(struct rt_area, callees));
 	op(c, EMIT_SHIFT_RIGHT, V2, V3, 0, SLOT_SHIFT);
-	op(c, EMIT_ADD, V2, V2, 0, RT_CALLEE_STEP * (int64_t)c->n->function);
+	op(c, EMIT_ADD, V2, V2, 0, RT_CALLEE_STEP * (int64_t)c->n->function + distance);
 	op(c, EMIT_LOW_BITS, V2, V2, 0, RT_CALLEE_BITS);
 	op(c, EMIT_ADD_SHIFTED, V2, child, V2, CALLEE_SHIFT);
 	load(c, child, V2, offsetof(struct rt_callee, slot));
+	if (distance)
+		op(c, EMIT_ADD, V3, V3, 0, RT_CALLEE_JUMPED);
 	op(c, EMIT_XOR, child, child, V3, 0);
 	op(c, EMIT_UNLESS_ZERO, 0, child, 0, missing);
 	load(c, child, V2, offsetof(struct rt_callee, child));
@@ -226,7 +241,8 @@ void code_enter(struct coder *c, struct spot spot)
 		find_caller(c, &f, unknown);
 	}
 	aside(c, counted);
-	find_callee(c, f.frame, child, unknown);
+	find_area(c, f.frame, child);
+	find_callee(c, child, 0, unknown);
 	last_aside(c, c->n->called, site_argument(c, 0));
 	call_runtime(c, child);
 	code_put_alone(c, spot);
@@ -305,6 +321,7 @@ void code_come_back(struct coder *c, struct spot spot, uint32_t site)
 	if (passes) {
 		op(c, EMIT_ADD_SHIFTED, f.key, f.key, f.frame, 0);
 		check_key(c, f.key, site, 0);
+		check_any_passed(c, &f);
 	} else {
 		find_own(c, &f, site, 0);
 	}
@@ -378,15 +395,38 @@ void code_land(struct coder *c, uint32_t block, uint32_t word)
 			code_put(c, code_on_edge(c, g->pred_edges[i]), owner);
 }
 
-/* RT_PLACE takes the place of a site: control has not returned from any site here. The place is
- * added to the argument. */
+/* Another function may have jumped here instead of returning: mempcpy of the C library into the
+ * middle of memmove. If it passed its caller's frame, and that is the top one, this activation
+ * begins here. The table of callees leads to its context; otherwise branches to aside 0. Registers
+ * that hold nothing for us may belong to the program. */
+static void find_jumped(struct coder *c, unsigned child, uint32_t distance)
+{
+	struct frame_finding f = {.frame = passed_frame(c), .key = V0, .own = V1};
+	if (c->t->frame != REG_NONE)
+		f.own = EMIT_HELD + c->t->frame;
+	check_passed(c, &f);
+	find_area(c, f.frame, child);
+	load(c, V2, child, offsetof(struct rt_area, top));
+	op(c, EMIT_XOR, V2, V2, f.frame, 0);
+	op(c, EMIT_UNLESS_ZERO, 0, V2, 0, 0);
+	find_callee(c, child, distance, 0);
+	code_keep_context(c, child);
+	if (c->t->framed)
+		push(c, child, f.frame, f.own);
+}
+
+/* RT_PLACE takes the place of a site: control has not returned from any site here. */
 struct emit_probe counters_recover(const struct counters *t, const struct counters_numbers *n,
-				   struct arena *a)
+				   uint32_t distance, struct arena *a)
 {
 	struct coder c = {.t = t, .n = n, .a = a};
+	unsigned context = t->context != REG_NONE ? held_context(&c) : V0;
+	bool may_be_known = t->passes && distance && distance < 1 << RT_CALLEE_BITS;
 	begin(&c);
-	call_runtime_aside(&c, t->context != REG_NONE ? held_context(&c) : V3, n->returned,
-			   site_argument(&c, RT_PLACE), true);
+	if (may_be_known)
+		find_jumped(&c, context, distance);
+	call_runtime_aside(&c, context, n->returned, site_argument(&c, RT_PLACE | distance),
+			   !may_be_known);
 	struct emit_probe probe = code_finished(&c);
 	vec_free(&c.ops);
 	probe.held = counters_held(t);

@@ -21,6 +21,7 @@ void counters_code(const struct counters *t, const struct flow *f, const struct 
 		   struct counters_probes *out, struct arena *a);
 /* The number that a call at the site adds to the stack pointer to form its key. */
 int64_t counters_key(const struct counters *t, uint32_t site);
-/* A probe that finds the context where control arrives from unknown code. */
+/* A probe that finds the context where control arrives from unknown code, at a distance from the
+ * function's start, of which it has 31 bits. */
 struct emit_probe counters_recover(const struct counters *t, const struct counters_numbers *n,
-				   struct arena *a);
+				   uint32_t distance, struct arena *a);

@@ -138,10 +138,12 @@ struct fragment_request {
 	bool relocate;     /* relocate even if displacing would suffice */
 	/* of the module; if NULL, jumps into the middle of functions go unnoticed */
 	const struct intrusions *intrusions;
-	/* A probe that runs in relocated code where control arrives from unknown code or from the
-	 * middle of other functions; NULL: none. All registers are live there. Bits 32 to 62 of its
-	 * argument are set to the distance of the place from the function's start. */
-	const struct emit_probe *recover;
+	/* Makes the probe that runs in relocated code where control arrives from unknown code or
+	 * from the middle of other functions; NULL: there is none. All registers are live there.
+	 * `distance` has the lowest 31 bits of that of the place from the function's start. The
+	 * probe's operations live in `a`. */
+	struct emit_probe (*recover)(const void *ctx, uint32_t distance, struct arena *a);
+	const void *recover_ctx;
 };
 
 /* Makes the fragment for all probes that are not refused; sets `refused` of the others. False if no

@@ -307,10 +307,10 @@ static void emit_pending(struct relocation *r)
 static void emit_recover(struct relocation *r, const struct arrival *a)
 {
 	struct plan *p = r->p;
-	struct emit_probe recover = *p->r->recover;
 	uint32_t count;
 	uint64_t start = flow_functions(p->r->flow, &count)[p->r->function].start;
-	recover.argument |= ((a->va - start) & INT32_MAX) << 32;
+	struct emit_probe recover =
+		p->r->recover(p->r->recover_ctx, (a->va - start) & INT32_MAX, p->tmp);
 	p->ops->probe(&p->e, &recover);
 }
 

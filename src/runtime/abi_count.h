@@ -39,6 +39,7 @@ enum {
 	RT_DEPARTURES = 1 << RT_DEPARTURE_BITS,
 	RT_CALLEE_BITS = 18,
 	RT_CALLEE_STEP = 2533, /* distance in the table between functions that one site calls */
+	RT_CALLEE_JUMPED = 1,
 	RT_ASIDES = 256,
 	RT_ASIDE_BYTES = 32 << 10,
 	RT_SEEN_BITS = 17,
@@ -108,7 +109,11 @@ struct rt_edge {
 
 /* Callees of sites that call several functions, except those that the slots lead to. A hash table:
  * the index is (slot >> 4) + function * RT_CALLEE_STEP. An entry never changes once it is there,
- * so what code finds is right whatever a signal handler does at the same time. */
+ * so what code finds is right whatever a signal handler does at the same time.
+ *
+ * Functions whose middle a callee jumps to are there, too, with RT_CALLEE_JUMPED added to the slot
+ * and the distance of the place from the function's start to the index. Distances are below the
+ * size of the table, so no two places of a function have the same entry. */
 struct rt_callee {
 	uint64_t slot;  /* run-time address of the caller's context - 16 * site; 0: free */
 	uint64_t child; /* run-time address */

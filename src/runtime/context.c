@@ -453,13 +453,22 @@ static void take_slot(const struct count_event *c, struct rt_context *parent, ui
 	*(calls ? calls : &c->count->dropped_calls) += counted_so_far;
 }
 
+static uint32_t site_in(const struct rt_context *parent, uint32_t site)
+{
+	return site > counted(parent->function)->sites ? 0 : site;
+}
+
+static uint64_t slot_address(const struct rt_context *parent, uint32_t site)
+{
+	return (uint64_t)parent - site * sizeof(struct rt_context_slot);
+}
+
 /* Adds the callee to the table if its entry is free, and only if it is called more than
  * occasionally: there is not room for all. */
-static void remember_callee(const struct count_event *c, const struct rt_context *parent,
-			    uint32_t site, const struct child *child)
+static void remember(const struct count_event *c, uint64_t slot, uint64_t distance,
+		     const struct child *child)
 {
-	uint64_t slot = (uint64_t)parent - site * sizeof(struct rt_context_slot);
-	uint64_t home = slot / 16 + child->context->function * RT_CALLEE_STEP;
+	uint64_t home = slot / 16 + child->context->function * RT_CALLEE_STEP + distance;
 	struct rt_callee *e = (struct rt_callee *)c->area->callees;
 	e += home % (1 << RT_CALLEE_BITS);
 	if (e->slot || *child->calls < CALLS_TO_REMEMBER)
@@ -468,6 +477,17 @@ static void remember_callee(const struct count_event *c, const struct rt_context
 	e->calls = (uint64_t)child->calls;
 	order_stores();
 	e->slot = slot;
+}
+
+void context_remember_jump(const struct count_event *c, const struct rt_context *parent,
+			   uint32_t site, struct rt_context *reached, uint32_t place,
+			   uint64_t *times)
+{
+	uint64_t distance = place & ~RT_PLACE;
+	struct child child = {reached, times};
+	if (distance < 1 << RT_CALLEE_BITS)
+		remember(c, slot_address(parent, site_in(parent, site)) + RT_CALLEE_JUMPED,
+			 distance, &child);
 }
 
 static void count_call(const struct count_event *c, struct rt_context *parent, uint32_t site,
@@ -483,7 +503,7 @@ static void count_call(const struct count_event *c, struct rt_context *parent, u
 	    (*child->calls % TAKE_OVER_PERIOD == 0 && *child->calls > slot->calls))
 		take_slot(c, parent, site, child->context);
 	else
-		remember_callee(c, parent, site, child);
+		remember(c, slot_address(parent, site), 0, child);
 }
 
 /* A function with unknown callers: a child of the root. */
@@ -504,11 +524,6 @@ static struct child find_or_make_child(const struct count_event *c, const struct
 	if (unlikely(!child.context))
 		c->count->dropped_contexts++;
 	return child;
-}
-
-static uint32_t site_in(const struct rt_context *parent, uint32_t site)
-{
-	return site > counted(parent->function)->sites ? 0 : site;
 }
 
 struct rt_context *context_called(const struct count_event *c, struct rt_context *parent,

@@ -91,12 +91,15 @@ static struct rt_context *intrude(const struct count_event *c, uint32_t function
 {
 	shadow_strip(c);
 	const struct rt_shadow *caller = shadow_top(c);
-	struct rt_context *x =
-		context_reached(c, shadow_context(caller), key_site(caller->key), function);
+	const struct rt_context *parent = shadow_context(caller);
+	uint32_t site = key_site(caller->key);
+	struct rt_context *x = context_reached(c, parent, site, function);
 	if (!x)
 		return NULL;
 	shadow_push(c, x, c->sp, RT_ENTRY_UNKNOWN);
-	depart(c, (uint64_t)x, place, DEPARTURE_RESUMED);
+	uint64_t *times = depart(c, (uint64_t)x, place, DEPARTURE_RESUMED);
+	if (times)
+		context_remember_jump(c, parent, site, x, place, times);
 	return x;
 }
 

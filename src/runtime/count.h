@@ -57,6 +57,11 @@ struct rt_context *context_called(const struct count_event *c, struct rt_context
 struct rt_context *context_reached(const struct count_event *c, const struct rt_context *parent,
 				   uint32_t site, uint32_t function);
 struct rt_context *context_met(const struct count_event *c, uint32_t function);
+/* Makes the code of the program find and count, by itself, jumps from what the parent calls at the
+ * site to the place in the middle of `reached`'s function. `times` is where they are counted. */
+void context_remember_jump(const struct count_event *c, const struct rt_context *parent,
+			   uint32_t site, struct rt_context *reached, uint32_t place,
+			   uint64_t *times);
 
 /* shadow.c */
 struct rt_shadow *shadow_top(const struct count_event *c);
@@ -78,7 +83,8 @@ void shadow_end_loops(const struct count_event *c, const struct rt_shadow *f, ui
 
 /* count_tables.c */
 enum departure { DEPARTURE_LEFT, DEPARTURE_RESUMED };
-void depart(const struct count_event *c, uint64_t context, uint32_t site, enum departure kind);
+/* Returns the word in which it was counted; NULL if there is no room for it. */
+uint64_t *depart(const struct count_event *c, uint64_t context, uint32_t site, enum departure kind);
 void count_trips(struct rt_area *a, uint32_t loop, uint64_t trips);
 
 /* count.c: called by the stubs. */

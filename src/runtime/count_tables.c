@@ -2,7 +2,7 @@
  * resumed, and trip counts. */
 #include "runtime/count.h"
 
-void depart(const struct count_event *c, uint64_t context, uint32_t site, enum departure kind)
+uint64_t *depart(const struct count_event *c, uint64_t context, uint32_t site, enum departure kind)
 {
 	struct rt_departure *table = count_at(c, RT_COUNT_DEPARTURES);
 	uint64_t home = mix(context, site) >> (64 - RT_DEPARTURE_BITS);
@@ -14,11 +14,13 @@ void depart(const struct count_event *c, uint64_t context, uint32_t site, enum d
 			d->context = context;
 		}
 		if (d->context == context && d->site == site) {
-			add(kind == DEPARTURE_LEFT ? &d->left : &d->resumed, 1);
-			return;
+			uint64_t *times = kind == DEPARTURE_LEFT ? &d->left : &d->resumed;
+			add(times, 1);
+			return times;
 		}
 	}
 	c->count->dropped_departures++;
+	return NULL;
 }
 
 /* Atomic, because a signal handler may count trips of the same loop at any time. */

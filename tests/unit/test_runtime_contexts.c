@@ -587,6 +587,31 @@ static void unknown_activations_are_met(void **state)
 	assert_shadow_is_empty(p);
 }
 
+/* A callee jumps into the middle of a leaf, again and again: from some time on, the code finds in
+ * the table of callees where to count that. Calls of the leaf are not confused with it. */
+static void jumps_into_the_middle_are_remembered(void **state)
+{
+	enum { SITE = 2, PLACE = 0x47, JUMPS = 20 };
+	struct counted_program *p = *state;
+	start(p);
+	frame_of(p)->key = running(p)->sp | (uint64_t)SITE << RT_KEY_SITE;
+	uint64_t slot = frame_of(p)->context - SITE * sizeof(struct rt_context_slot), context = 0;
+	for (unsigned i = 0; i < JUMPS; i++)
+		context = call_runtime(p, entries(p->bench)->returned,
+				       LEAF | (uint64_t)(RT_PLACE | PLACE) << 32,
+				       running(p)->sp - CALL_PUSHED);
+	const struct rt_callee *e = (const struct rt_callee *)p->bench->area->callees;
+	e += ((slot >> 4) + LEAF * RT_CALLEE_STEP + PLACE) % (1 << RT_CALLEE_BITS);
+	assert_int_equal(e->slot, slot + RT_CALLEE_JUMPED);
+	assert_int_equal(e->child, context);
+	++*(uint64_t *)e->calls;
+	call_function(p, SITE, LEAF);
+	return_to_caller(p);
+	const struct counted_thread *t = counts_of(p);
+	assert_int_equal(departures_of(t, LEAF, 0).resumed, JUMPS + 1);
+	assert_int_equal(calls_between(t, running(p)->function, SITE, LEAF), 1);
+}
+
 /* ---- other stacks ---- */
 
 enum { COROUTINES = 3, COROUTINE_STACK = 1 << 16 };
@@ -1070,6 +1095,7 @@ int main(void)
 		PROGRAM_TEST(frameless_callers_call),
 		PROGRAM_TEST(exceptions_land),
 		PROGRAM_TEST(unknown_activations_are_met),
+		PROGRAM_TEST(jumps_into_the_middle_are_remembered),
 		PROGRAM_TEST(coroutines_keep_their_frames),
 		PROGRAM_TEST(coroutines_switch_directly),
 		PROGRAM_TEST(coroutines_come_back_one_by_one),

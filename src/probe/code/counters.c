@@ -116,9 +116,14 @@ void counters_study(struct target *t, struct site_plan *p, const struct site *si
 		c->refused = REFUSED_UNRESOLVED;
 		return;
 	}
-	struct counters_numbers n = numbers_of(t, site, c);
-	counters_code(&p->counters, site->code->flow, &n, &p->counting, p->a);
-	p->recover = counters_recover(&p->counters, &n, p->a);
+	p->numbers = numbers_of(t, site, c);
+	counters_code(&p->counters, site->code->flow, &p->numbers, &p->counting, p->a);
+}
+
+struct emit_probe counters_recover_at(const void *plan, uint32_t distance, struct arena *a)
+{
+	const struct site_plan *p = plan;
+	return counters_recover(&p->counters, &p->numbers, distance, a);
 }
 
 void counters_add_probes(struct target *t, struct site_plan *p, const struct site *site)

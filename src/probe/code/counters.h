@@ -8,6 +8,8 @@ void counters_number_loops(struct target *t, const uint32_t *sites, uint32_t cou
 /* Decides what to count in the site's function, if it is to be counted, and how. Any thread may
  * call it. */
 void counters_study(struct target *t, struct site_plan *p, const struct site *site);
+/* See struct fragment_request; `plan` is a struct site_plan. */
+struct emit_probe counters_recover_at(const void *plan, uint32_t distance, struct arena *a);
 /* Adds the probes that counters_study() has decided on. */
 void counters_add_probes(struct target *t, struct site_plan *p, const struct site *site);
 /* After an attempt to make the fragment: decides what to do without, if probes of counters were

@@ -441,7 +441,8 @@ static int make_fragment(struct target *t, struct site *site, struct site_plan *
 				     .relocate = t->shared->options.relocate || site->counted};
 	if (site->counted && p->counters.cfg) {
 		r.held = counters_held(&p->counters);
-		r.recover = &p->recover;
+		r.recover = counters_recover_at;
+		r.recover_ctx = p;
 	}
 	if (!site->next_address) {
 		bool taken;

@@ -13,7 +13,7 @@ struct site_plan {
 	struct spot_list spots;
 	struct counters counters;
 	struct counters_probes counting; /* the probes that count it */
-	struct emit_probe recover;       /* see struct fragment_request */
+	struct counters_numbers numbers;
 	/* The owner of a probe is a subject or, from COUNTER_OWNERS on, an owner of
 	 * counters/code.h. */
 	struct counters_probes probes;

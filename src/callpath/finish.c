@@ -1,6 +1,7 @@
 #include "callpath/finish.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -8,10 +9,11 @@
 enum {
 	SIGNAL_FRAME_BYTES = 1024,  /* the registers that a handler returns to are among them */
 	SAME_STACK_BYTES = 1 << 16, /* stack pointers that are closer than this are on one stack */
+	VERIFIED_MAX = 64,          /* frames of a stack whose mappings are verified */
 };
 
 /* ns between two readings of a process's maps. */
-static const uint64_t shortest_pause = 1000000, longest_pause = 500000000;
+static const uint64_t shortest_pause = 1000000, longest_pause = 500000000, blind_pause = 20000000;
 
 /* A sample whose call stack is being found. */
 struct finishing {
@@ -234,22 +236,65 @@ static void walk(struct path_finisher *p, struct space *space, const struct samp
 	      walk_end_name[p->walk.end]);
 }
 
+static bool read_maps(struct watched_process *process)
+{
+	struct err ignored;
+	process->refreshed = now_ns();
+	return !space_refresh(process->space, &ignored);
+}
+
 /* Reads the process's maps again: the sampler may not have reported a mapping yet, such as the
  * libraries of a program that starts. That never helps in JIT-compiled code, so the pause between
  * readings grows as long as they do not help. */
 static bool refresh(struct watched_process *process)
 {
-	struct err ignored;
-	uint64_t now = now_ns();
-	if (process->refreshed && now - process->refreshed < process->pause)
-		return false;
-	process->refreshed = now;
-	return !space_refresh(process->space, &ignored);
+	bool recently = process->refreshed && now_ns() - process->refreshed < process->pause;
+	return !recently && read_maps(process);
+}
+
+/* Whether all code on the call stack of a stopped thread is still where the space has it. A frame
+ * in the code of the one before is not looked up again. */
+static enum maps_answer verify_frames(struct path_finisher *p, struct space *space, int pid)
+{
+	enum maps_answer answer = MAPS_SAME;
+	const struct code *last = NULL;
+	uint32_t verified = 0;
+	int fd = maps_query_open(pid);
+	if (fd < 0)
+		return MAPS_UNKNOWN;
+	for (uint32_t i = 0; i < p->walk.frames.len && verified < VERIFIED_MAX; i++) {
+		const struct frame *f = &p->walk.frames.data[i];
+		if (!f->code || f->code == last)
+			continue;
+		answer = space_verify(space, fd, f->exact ? f->pc : f->pc - 1);
+		if (answer != MAPS_SAME)
+			break;
+		last = f->code;
+		verified++;
+	}
+	close(fd);
+	return answer;
+}
+
+/* A sampler that stops threads reports no mappings, and a program may unload a library and load
+ * another one at the same address. A kernel that cannot be asked about single addresses makes that
+ * expensive to know: there, the maps are read again now and then. */
+static bool is_outdated(struct path_finisher *p, struct watched_process *process)
+{
+	switch (verify_frames(p, process->space, process->pid)) {
+	case MAPS_SAME: return false;
+	case MAPS_OTHER: return true;
+	default: return now_ns() - process->refreshed > blind_pause;
+	}
 }
 
 void finisher_find(struct path_finisher *p, struct watched_process *process, const struct sample *s)
 {
 	walk(p, process->space, s);
+	if (s->stopped && is_outdated(p, process)) {
+		read_maps(process);
+		walk(p, process->space, s);
+	}
 	if (p->walk.end != WALK_NO_CODE || !refresh(process))
 		return;
 	walk(p, process->space, s);

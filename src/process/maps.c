@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
@@ -204,6 +205,35 @@ void maps_release(struct maps *m)
 	*m = (struct maps){0};
 }
 
+/* As in <linux/fs.h> of Linux 6.11. */
+struct procmap_query {
+	uint64_t size, flags, address;
+	uint64_t start, end, vma_flags, page_size, offset, inode;
+	uint32_t device_major, device_minor, name_size, build_id_size;
+	uint64_t name, build_id;
+};
+
+_Static_assert(sizeof(struct procmap_query) == 104, "the kernel's layout");
+
+static const unsigned long PROCMAP_QUERY = _IOWR('f', 17, struct procmap_query);
+
+int maps_query_open(int pid)
+{
+	char path[64];
+	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
+	return fault("maps-query", EMFILE) ? -1 : open(path, O_RDONLY | O_CLOEXEC);
+}
+
+enum maps_answer maps_query(int fd, uint64_t pc, const struct mapped_module *file, uint64_t offset)
+{
+	struct procmap_query q = {.size = sizeof(q), .address = pc};
+	if (ioctl(fd, PROCMAP_QUERY, &q))
+		return errno == ENOENT ? MAPS_OTHER : MAPS_UNKNOWN;
+	bool same = q.inode == file->inode && q.device_major == file->device_major &&
+		    q.device_minor == file->device_minor && pc - q.start + q.offset == offset;
+	return same ? MAPS_SAME : MAPS_OTHER;
+}
+
 static const struct code_mapping *code_at(const struct mapped_module *mapped, uint64_t pc)
 {
 	for (uint32_t i = 0; i < mapped->code_count; i++)
@@ -278,30 +308,67 @@ static int open_vdso(struct module **out, const struct maps *m, const struct map
 	return rc;
 }
 
-/* The inode is compared if the device is the same. btrfs and overlayfs have another device in maps
+/* Inodes are compared if the device is the same. btrfs and overlayfs have another device in maps
  * than in stat(): there, the path has to do. */
+static bool is_same_device(const struct stat *st, const struct mapped_module *mapped)
+{
+	return major(st->st_dev) == mapped->device_major &&
+	       minor(st->st_dev) == mapped->device_minor;
+}
+
+bool maps_may_be_file(const struct mapped_module *mapped, const struct stat *st)
+{
+	return !is_same_device(st, mapped) || st->st_ino == mapped->inode;
+}
+
 static bool is_at_path(const char *path, const struct mapped_module *mapped)
 {
 	struct stat st;
 	if (stat(path, &st))
 		return false;
-	bool same_device = major(st.st_dev) == mapped->device_major &&
-			   minor(st.st_dev) == mapped->device_minor;
-	return same_device ? st.st_ino == mapped->inode : !mapped->deleted;
+	return is_same_device(&st, mapped) ? st.st_ino == mapped->inode : !mapped->deleted;
 }
 
-/* Whether /proc/PID/exe (`link`) is this module. It opens the file itself, whatever became of its
- * path. */
-static bool is_program(const char *link, const struct mapped_module *mapped)
+/* Whether `link`, one of /proc, opens this module. It opens the file itself, whatever became of its
+ * path, but perhaps another one by now: the process may have unmapped the module and mapped
+ * something else there, or have executed another program. */
+static bool is_link_to(const char *link, const struct mapped_module *mapped)
 {
 	char target[4096];
+	struct stat st;
 	size_t length = strlen(mapped->path);
+	if (access(link, R_OK) || stat(link, &st))
+		return false;
+	if (is_same_device(&st, mapped))
+		return st.st_ino == mapped->inode;
 	ssize_t n = readlink(link, target, sizeof(target) - 1);
 	if (n < 0)
 		return false;
 	target[n] = '\0';
 	return !strncmp(target, mapped->path, length) &&
-	       !strcmp(target + length, mapped->deleted ? deleted_suffix : "");
+	       (!target[length] || !strcmp(target + length, deleted_suffix));
+}
+
+static const char *map_files_link(struct arena *a, int pid, const struct code_mapping *c)
+{
+	return arena_printf(a, "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, pid, c->start, c->end);
+}
+
+/* The same link by what is mapped there now, or NULL. A mapping may have become smaller since it
+ * was reported: dynamic linkers map a library as a whole, and then its data over a part of that. */
+static const char *find_link(struct arena *a, int pid, const struct mapped_module *mapped)
+{
+	struct maps now;
+	struct err ignored;
+	const char *link = NULL;
+	if (maps_read(&now, pid, &ignored))
+		return NULL;
+	for (uint32_t i = 0; i < now.module_count && !link; i++) {
+		const struct code_mapping *c = code_at(&now.modules[i], mapped->code[0].start);
+		link = c ? map_files_link(a, pid, c) : NULL;
+	}
+	maps_release(&now);
+	return link && is_link_to(link, mapped) ? link : NULL;
 }
 
 /* A path that opens the mapped file, or NULL. Tries, in this order:
@@ -309,20 +376,20 @@ static bool is_program(const char *link, const struct mapped_module *mapped)
  * 1. /proc/PID/map_files: a link to the file itself, but it needs privileges.
  * 2. /proc/PID/exe: the same for the main program only.
  * 3. The path in the root of the process: right unless the file was deleted.
- * 4. The path in our own root: all that is left if the process has ended. */
+ * 4. The path in our own root: all that is left if the process has ended.
+ * 5. map_files again, where the mapping is not as large any more as it was: it takes longest. */
 static const char *find_path(struct arena *a, int pid, const struct mapped_module *mapped)
 {
-	const char *path = arena_printf(a, "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, pid,
-					mapped->code[0].start, mapped->code[0].end);
-	if (!access(path, R_OK))
+	const char *path = map_files_link(a, pid, &mapped->code[0]);
+	if (is_link_to(path, mapped))
 		return path;
 	path = arena_printf(a, "/proc/%d/exe", pid);
-	if (is_program(path, mapped) && !access(path, R_OK))
+	if (is_link_to(path, mapped))
 		return path;
 	path = arena_printf(a, "/proc/%d/root%s", pid, mapped->path);
 	if (is_at_path(path, mapped))
 		return path;
-	return is_at_path(mapped->path, mapped) ? mapped->path : NULL;
+	return is_at_path(mapped->path, mapped) ? mapped->path : find_link(a, pid, mapped);
 }
 
 const char *maps_find_file(struct arena *a, int pid, const struct mapped_module *mapped,

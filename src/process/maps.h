@@ -5,6 +5,8 @@
  * file offset. The load address itself need not be known. A module that is loaded twice (dlmopen)
  * is listed twice. */
 #pragma once
+#include <sys/stat.h>
+
 #include "module/module.h"
 
 /* An executable mapping of a file, or of a part of it. */
@@ -46,6 +48,17 @@ void maps_release(struct maps *m);
 
 /* The module that has code at pc, or NULL. */
 const struct mapped_module *maps_at(const struct maps *m, uint64_t pc);
+
+/* Asks the kernel about single addresses of a process, without reading all of its mappings. Only
+ * Linux 6.11 and later answer. */
+enum maps_answer { MAPS_SAME, MAPS_OTHER, MAPS_UNKNOWN };
+int maps_query_open(int pid); /* a descriptor, or -1 */
+/* Whether this file is still mapped at pc, with this offset there. */
+enum maps_answer maps_query(int fd, uint64_t pc, const struct mapped_module *file, uint64_t offset);
+
+/* False if an open file, of which fstat() says this, is not the one that is mapped. True on file
+ * systems where that cannot be told. */
+bool maps_may_be_file(const struct mapped_module *mapped, const struct stat *st);
 
 /* Returns a path, allocated in `a`, that opens exactly the file that is mapped, even if this is in
  * another root (container), deleted or replaced. NULL if there is none. Not for the vdso. */

@@ -19,15 +19,21 @@
 #include "module/lazy_file.h"
 #include "unwind/links.h"
 
-struct identity {
+struct file_identity {
 	uint64_t device, inode, seconds, nanoseconds, size;
 };
+
+static struct file_identity identity_of(const struct stat *st)
+{
+	return (struct file_identity){st->st_dev, st->st_ino, (uint64_t)st->st_mtim.tv_sec,
+				      (uint64_t)st->st_mtim.tv_nsec, (uint64_t)st->st_size};
+}
 
 struct codes {
 	struct recipes_options options;
 	VEC(struct code *) all;
 	VEC(struct mapped_module *) files;
-	struct hashmap by_identity; /* hash of struct identity -> index in all */
+	struct hashmap by_identity; /* hash of struct file_identity -> index in all */
 	struct hashmap by_failure;  /* the same for files that could not be read, by mapping */
 	struct hashmap by_mapping;  /* hash of a file's description -> index in files */
 	struct arena arena;
@@ -152,8 +158,13 @@ static struct code *open_file(struct codes *c, const struct mapped_module *file,
 			close(fd);
 		return failed_code(c, file, rc, &e);
 	}
-	const struct identity id = {st.st_dev, st.st_ino, (uint64_t)st.st_mtim.tv_sec,
-				    (uint64_t)st.st_mtim.tv_nsec, (uint64_t)st.st_size};
+	/* A link of /proc leads elsewhere as soon as something else is mapped there. */
+	if (!maps_may_be_file(file, &st)) {
+		close(fd);
+		int rc = err_set(&e, ERR_SYSTEM, "another file was mapped in its place");
+		return failed_code(c, file, rc, &e);
+	}
+	const struct file_identity id = identity_of(&st);
 	uint64_t key = hash_bytes(&id, sizeof(id), 0);
 	uint32_t known = hashmap_get(&c->by_identity, key);
 	if (known != HASHMAP_NONE) {
@@ -166,6 +177,7 @@ static struct code *open_file(struct codes *c, const struct mapped_module *file,
 	if (rc)
 		return failed_code(c, file, rc, &e);
 	struct code *code = add_code(c, file);
+	code->identity = ARENA_DUP(&c->arena, &id, 1);
 	rc = fill_code(c, code, module, &e);
 	if (rc)
 		code->problem = arena_strdup(&c->arena, e.text);
@@ -228,4 +240,16 @@ struct code *codes_open(struct codes *c, int pid, const struct mapped_module *fi
 		open_path ? open_file(c, &mapped, open_path) : failed_code(c, file, ERR_SYSTEM, &e);
 	arena_release(&tmp);
 	return code;
+}
+
+bool codes_has_changed(const struct code *code, int pid)
+{
+	char path[4096];
+	struct stat st;
+	snprintf(path, sizeof(path), "/proc/%d/root%s", pid, code->path);
+	if (!code->identity || stat(path, &st))
+		return false;
+	const struct file_identity *was = code->identity, now = identity_of(&st);
+	return now.device == was->device && now.inode == was->inode &&
+	       memcmp(&now, was, sizeof(now)) != 0;
 }

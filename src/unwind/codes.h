@@ -12,3 +12,6 @@ const struct mapped_module *codes_file(struct codes *c, const struct mapped_modu
  * returns a code with `problem` set. */
 struct code *codes_open(struct codes *c, int pid, const struct mapped_module *file,
 			const struct code_mapping *at);
+/* Whether the file itself has been written to since it was opened. One that was deleted or replaced
+ * by another has not: it is read as it was. */
+bool codes_has_changed(const struct code *code, int pid);

@@ -90,6 +90,22 @@ static uint32_t first_ending_after(const struct space *s, uint64_t pc)
 	return n && s->ranges.data[n - 1].at.end > pc ? n - 1 : n;
 }
 
+static bool holds(const struct range *r, uint64_t pc)
+{
+	return pc - r->at.start < r->at.end - r->at.start;
+}
+
+static struct range *range_at(struct space *s, uint64_t pc)
+{
+	if (s->last < s->ranges.len && holds(&s->ranges.data[s->last], pc))
+		return &s->ranges.data[s->last];
+	uint32_t i = first_ending_after(s, pc);
+	if (i == s->ranges.len || !holds(&s->ranges.data[i], pc))
+		return NULL;
+	s->last = i;
+	return &s->ranges.data[i];
+}
+
 /* Replaces ranges [from, to) by the `count` given ones. */
 static void replace(struct space *s, uint32_t from, uint32_t to, const struct range *by,
 		    uint32_t count)
@@ -165,10 +181,24 @@ static void map_range(struct space *s, const struct code_mapping *at,
 		insert_range(s, &new);
 }
 
+/* Has a file opened again that was written to since: a library that was unloaded, built again and
+ * loaded again may have the same path, inode and address. */
+static bool reopen_changed(struct space *s, struct range *r)
+{
+	if (!r->code || !codes_has_changed(r->code, s->pid))
+		return false;
+	r->code = NULL;
+	s->serial = new_serial();
+	return true;
+}
+
 void space_map(struct space *s, const struct mapping *m)
 {
 	const struct code_mapping at = {m->start, m->end, m->offset};
 	map_range(s, &at, file_of(s, m));
+	struct range *r = range_at(s, m->start);
+	if (r)
+		reopen_changed(s, r);
 }
 
 static void map_all(struct space *s, const struct maps *m)
@@ -217,20 +247,14 @@ int space_refresh(struct space *s, struct err *e)
 	return 0;
 }
 
-static bool holds(const struct range *r, uint64_t pc)
+enum maps_answer space_verify(struct space *s, int fd, uint64_t pc)
 {
-	return pc - r->at.start < r->at.end - r->at.start;
-}
-
-static struct range *range_at(struct space *s, uint64_t pc)
-{
-	if (s->last < s->ranges.len && holds(&s->ranges.data[s->last], pc))
-		return &s->ranges.data[s->last];
-	uint32_t i = first_ending_after(s, pc);
-	if (i == s->ranges.len || !holds(&s->ranges.data[i], pc))
-		return NULL;
-	s->last = i;
-	return &s->ranges.data[i];
+	struct range *r = range_at(s, pc);
+	if (!r || !r->file || r->file->vdso)
+		return MAPS_SAME;
+	if (reopen_changed(s, r))
+		return MAPS_OTHER;
+	return maps_query(fd, pc, r->file, pc - r->at.start + r->at.offset);
 }
 
 static struct code *open_range(struct space *s, struct range *r)

@@ -9,6 +9,7 @@
 #include "unwind/recipes.h"
 
 struct links;
+struct file_identity;
 
 struct code {
 	uint32_t id;           /* index in struct codes */
@@ -19,6 +20,7 @@ struct code {
 	struct links *links; /* checks its calls */
 	const struct arch *arch;
 	const char *problem;
+	const struct file_identity *identity; /* of the file as it was opened; NULL for the vdso */
 	enum { RECORDS_NOT_ASKED, RECORDS_KEPT, RECORDS_NOT_KEPT } records; /* see records.h */
 	bool deleted;   /* the file was deleted or replaced */
 	bool generated; /* the file is not a module: shared memory with JIT-compiled code */
@@ -65,6 +67,9 @@ struct place {
  * has. While it is unchanged, earlier results are still valid. New mappings in free places do not
  * change it. */
 uint64_t space_serial(const struct space *s);
+
+/* Whether the process still has at this pc what the space says. `fd` is from maps_query_open(). */
+enum maps_answer space_verify(struct space *s, int fd, uint64_t pc);
 
 /* Looks up a pc, without reading the maps again. */
 struct place space_find(struct space *s, uint64_t pc);

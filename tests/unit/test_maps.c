@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -182,6 +184,139 @@ static void copy_self(const char *to)
 	close(out);
 }
 
+/* Two files of one page, mapped executable in this process. */
+struct two_files {
+	char dir[32], path[2][64];
+	int fd[2];
+	size_t page;
+};
+
+static void make_files(struct two_files *f)
+{
+	f->page = (size_t)sysconf(_SC_PAGESIZE);
+	strcpy(f->dir, "/tmp/test_maps.XXXXXX");
+	assert_non_null(mkdtemp(f->dir));
+	for (int i = 0; i < 2; i++) {
+		snprintf(f->path[i], sizeof(f->path[i]), "%s/%d", f->dir, i);
+		f->fd[i] = open(f->path[i], O_CREAT | O_RDWR, 0755);
+		assert_true(f->fd[i] >= 0);
+		assert_int_equal(ftruncate(f->fd[i], (off_t)(4 * f->page)), 0);
+	}
+}
+
+static void remove_files(struct two_files *f)
+{
+	for (int i = 0; i < 2; i++) {
+		close(f->fd[i]);
+		unlink(f->path[i]);
+	}
+	rmdir(f->dir);
+}
+
+/* Maps a part of file i, instead of what was there. */
+static uint8_t *map_pages(const struct two_files *f, int i, uint8_t *at, size_t pages)
+{
+	uint8_t *p = mmap(at, pages * f->page, PROT_READ | PROT_EXEC,
+			  MAP_PRIVATE | (at ? MAP_FIXED : 0), f->fd[i], 0);
+	assert_true(p != MAP_FAILED && (!at || p == at));
+	return p;
+}
+
+/* Describes what is mapped at an address now. The caller releases *m. */
+static struct mapped_module mapped_at(struct maps *m, const uint8_t *at)
+{
+	*m = read_maps(getpid());
+	const struct mapped_module *found = maps_at(m, (uint64_t)(uintptr_t)at);
+	assert_non_null(found);
+	return *found;
+}
+
+/* Whether maps_find_file() finds this very file; false if it finds none. Another is an error. */
+static bool is_found(const struct mapped_module *mapped, int fd)
+{
+	struct arena a = {0};
+	struct err e = {0};
+	struct stat expected, st;
+	const char *path = maps_find_file(&a, getpid(), mapped, &e);
+	assert_int_equal(fstat(fd, &expected), 0);
+	if (path) {
+		assert_int_equal(stat(path, &st), 0);
+		assert_int_equal(st.st_ino, expected.st_ino);
+	} else {
+		assert_true(e.text[0]);
+	}
+	arena_release(&a);
+	return path;
+}
+
+/* What a mapping was is looked for when something else is mapped at exactly the same addresses. */
+static void a_file_is_not_taken_for_its_successor(void **state)
+{
+	struct two_files f;
+	struct maps m;
+	(void)state;
+	make_files(&f);
+	uint8_t *at = map_pages(&f, 0, NULL, 2);
+	struct mapped_module first = mapped_at(&m, at);
+	assert_true(is_found(&first, f.fd[0]));
+	map_pages(&f, 1, at, 2);
+	assert_true(is_found(&first, f.fd[0]));
+	unlink(f.path[0]);
+	assert_false(is_found(&first, f.fd[0]));
+	assert_int_equal(rename(f.path[1], f.path[0]), 0);
+	assert_false(is_found(&first, f.fd[0]));
+	munmap(at, 2 * f.page);
+	maps_release(&m);
+	remove_files(&f);
+}
+
+/* As a dynamic linker leaves it, which maps data over the end of what it mapped first. */
+static void a_deleted_file_is_found_in_what_is_left_of_its_mapping(void **state)
+{
+	struct two_files f;
+	struct maps m;
+	(void)state;
+	make_files(&f);
+	uint8_t *at = map_pages(&f, 0, NULL, 3);
+	struct mapped_module first = mapped_at(&m, at);
+	munmap(at + f.page, 2 * f.page);
+	unlink(f.path[0]);
+	char link[100];
+	snprintf(link, sizeof(link), "/proc/self/map_files/%lx-%lx", (unsigned long)(uintptr_t)at,
+		 (unsigned long)(uintptr_t)(at + f.page));
+	assert_int_equal(is_found(&first, f.fd[0]), access(link, R_OK) == 0);
+	munmap(at, f.page);
+	maps_release(&m);
+	remove_files(&f);
+}
+
+static void single_addresses_can_be_asked_for(void **state)
+{
+	struct two_files f;
+	struct maps m;
+	(void)state;
+	make_files(&f);
+	uint8_t *at = map_pages(&f, 0, NULL, 2);
+	struct mapped_module first = mapped_at(&m, at);
+	uint64_t pc = (uint64_t)(uintptr_t)at + f.page + 8, offset = f.page + 8;
+	int fd = maps_query_open(getpid());
+	assert_true(fd >= 0);
+	if (maps_query(fd, pc, &first, offset) == MAPS_UNKNOWN) {
+		print_message("this kernel does not answer\n");
+	} else {
+		assert_int_equal(maps_query(fd, pc, &first, offset), MAPS_SAME);
+		assert_int_equal(maps_query(fd, pc, &first, 8), MAPS_OTHER);
+		map_pages(&f, 1, at, 2);
+		assert_int_equal(maps_query(fd, pc, &first, offset), MAPS_OTHER);
+		munmap(at, 2 * f.page);
+		assert_int_equal(maps_query(fd, pc, &first, offset), MAPS_OTHER);
+	}
+	munmap(at, 2 * f.page);
+	close(fd);
+	maps_release(&m);
+	remove_files(&f);
+}
+
 /* Runs a copy of this test that only waits, and deletes the copy under it. */
 static void a_deleted_program_is_still_opened(void **state)
 {
@@ -241,6 +376,9 @@ int main(int argc, char **argv)
 		cmocka_unit_test(conversion_goes_by_file_offset),
 		cmocka_unit_test(own_code_is_found),
 		cmocka_unit_test(the_vdso_is_read_from_memory),
+		cmocka_unit_test(a_file_is_not_taken_for_its_successor),
+		cmocka_unit_test(a_deleted_file_is_found_in_what_is_left_of_its_mapping),
+		cmocka_unit_test(single_addresses_can_be_asked_for),
 		cmocka_unit_test(a_deleted_program_is_still_opened),
 		cmocka_unit_test(missing_processes_are_explained),
 	};

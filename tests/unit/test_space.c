@@ -124,6 +124,54 @@ static void deleted_files_are_known_as_such(void **state)
 	assert_non_null(strstr(p.code->problem, "was deleted"));
 }
 
+static void copy_file(const char *from, const char *to)
+{
+	char buffer[65536];
+	FILE *in = fopen(from, "r"), *out = fopen(to, "w");
+	assert_true(in && out);
+	for (size_t n; (n = fread(buffer, 1, sizeof(buffer), in)) > 0;)
+		assert_int_equal(fwrite(buffer, 1, n, out), n);
+	fclose(in);
+	assert_int_equal(fclose(out), 0);
+}
+
+/* A library is built again in its place and loaded again where it was: only its time has changed.
+ */
+static void a_file_that_was_written_to_is_opened_again(void **state)
+{
+	struct fixture *f = *state;
+	struct mapping m = f->self;
+	struct stat st;
+	char path[] = "/tmp/test_space.XXXXXX";
+	const struct timespec later[2] = {{.tv_sec = 1}, {.tv_sec = 1}};
+	int fd = mkstemp(path);
+	assert_true(fd >= 0);
+	copy_file(f->path, path);
+	assert_int_equal(fstat(fd, &st), 0);
+	m.inode = st.st_ino;
+	m.device_major = major(st.st_dev);
+	m.device_minor = minor(st.st_dev);
+	m.path = path;
+	struct space *space = space_new(f->codes, getpid());
+	space_map(space, &m);
+	const struct code *first = space_find(space, 0x10001000).code;
+	assert_non_null(first->module);
+	uint64_t serial = space_serial(space);
+	space_map(space, &m);
+	assert_ptr_equal(space_find(space, 0x10001000).code, first);
+	assert_int_equal(space_serial(space), serial);
+	assert_int_equal(futimens(fd, later), 0);
+	assert_ptr_equal(space_find(space, 0x10001000).code, first); /* nothing was mapped since */
+	space_map(space, &m);
+	const struct code *second = space_find(space, 0x10001000).code;
+	assert_true(second != first && second->module && space_serial(space) != serial);
+	unlink(path);
+	space_map(space, &m);
+	assert_ptr_equal(space_find(space, 0x10001000).code, second);
+	space_free(space);
+	close(fd);
+}
+
 static void one_file_is_one_code(void **state)
 {
 	struct fixture *f = *state;
@@ -398,6 +446,7 @@ int main(void)
 		TEST(files_of_ended_processes_are_found_by_path),
 		TEST(another_file_at_the_path_is_not_taken),
 		TEST(deleted_files_are_known_as_such),
+		TEST(a_file_that_was_written_to_is_opened_again),
 		TEST(one_file_is_one_code),
 		TEST(files_that_fail_are_one_code_too),
 		TEST(new_mappings_replace_what_they_overlap),

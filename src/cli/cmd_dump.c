@@ -81,7 +81,8 @@ static void dump_code(struct dump *d)
 
 static void dump_unwinding(struct dump *d)
 {
-	struct recipes_options options = {!d->args->cfi, !d->args->analysis};
+	struct recipes_options options = {.no_cfi = !d->args->cfi,
+					  .no_analysis = !d->args->analysis};
 	/* Recipes may need to discover functions, and that must not happen while functions are
 	 * being listed. */
 	flow_discover(d->flow);

@@ -54,9 +54,12 @@ struct entry_state {
 	bool frame; /* the stack pointer was lowered */
 };
 
+static const uint64_t general_registers = (UINT64_C(1) << REGISTERS) - 1;
+
 static void entry_state_init(struct entry_state *e, const struct arch *arch)
 {
-	*e = (struct entry_state){.arch = arch, .kept = arch->callee_saved.core};
+	*e = (struct entry_state){.arch = arch,
+				  .kept = arch->callee_saved.core & general_registers};
 	if (arch->link != REG_NONE)
 		e->kept |= 1ull << arch->link;
 	e->kept &= ~(1ull << arch->sp);
@@ -86,11 +89,15 @@ static void note_saved(struct entry_state *e, const struct insn *in)
 static bool reads_are_possible(const struct entry_state *e, const struct insn *in)
 {
 	const struct arch *arch = e->arch;
-	uint64_t passed = arch->arguments.core | 1ull << arch->sp;
+	/* Any floating-point instruction reads the modes of its unit, and writes its status. */
+	uint64_t modes = arch->callee_saved.core & ~general_registers;
+	uint64_t passed = arch->arguments.core | modes | 1ull << arch->sp;
 	uint64_t reads = in->reads.core & ~e->written;
-	/* x86-64's inc and dec leave the carry flag alone, which counts as reading the flags. */
-	if (in->op == OP_ADD)
+	/* x86-64's inc, dec and shifts leave some flags alone, which counts as reading them; and
+	 * what writes 8 or 16 bits of a register leaves its other bits alone. */
+	if (regset_has(&in->writes, REG_FLAGS))
 		reads &= ~(1ull << REG_FLAGS);
+	reads &= ~(in->writes.core & e->saved);
 	if (reads & ~(passed | e->kept))
 		return false;
 	/* A landing pad of x86-64 finds the exception in the result register and copies it. */

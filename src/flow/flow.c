@@ -31,6 +31,7 @@ static int flow_new(struct flow **out, const struct module *m, struct err *e)
 	(*out)->module = m;
 	(*out)->arch = arch;
 	pthread_mutex_init(&(*out)->starting, NULL);
+	known_graphs_init(&(*out)->known);
 	atomic_store(&(*out)->started, true);
 	return 0;
 }
@@ -73,6 +74,7 @@ void flow_close(struct flow *f)
 	free(f->published);
 	pthread_mutex_destroy(&f->starting);
 	free(f->published_graphs);
+	known_graphs_release(&f->known);
 	free(f);
 }
 
@@ -255,10 +257,26 @@ static const struct cfg *build_with_parts(struct flow *f, const struct func *kno
 	return g;
 }
 
+/* What the graph of a function depends on, besides the code: its bounds, and which other functions
+ * are known. */
+static uint64_t graph_key(const struct flow *f, const struct func *p)
+{
+	const uint64_t parts[] = {p->start,      p->end,       p->reach, p->bounded,
+				  p->part_count, f->funcs.len, f->joined};
+	return hash_bytes(parts, sizeof(parts), 0);
+}
+
 const struct cfg *flow_cfg(struct flow *f, uint32_t function, struct arena *a, struct arena *tmp)
 {
 	need_starts(f);
 	if (f->discovered)
 		return graph_unpack(f->published_graphs[function], a);
-	return build_with_parts(f, &f->funcs.data[function], a, tmp);
+	const struct func *p = &f->funcs.data[function];
+	uint64_t key = graph_key(f, p);
+	const struct packed_graph *known = known_graph(&f->known, key);
+	if (known)
+		return graph_unpack(known, a);
+	const struct cfg *g = build_with_parts(f, p, a, tmp);
+	known_graph_add(&f->known, key, g, tmp);
+	return g;
 }

@@ -66,13 +66,17 @@ void flow_add_start(struct flow *f, uint64_t start, uint64_t end, const char *na
  * seem to jump to them. Parts that seem to be called become functions. A second call does nothing.
  * Pointers from flow_functions() and flow_parts() become invalid. */
 void flow_join_parts(struct flow *f);
+/* The same, if the code at va is a part that was split off; else it does nothing. Returns true if
+ * that part has an owner, then. */
+bool flow_join_part(struct flow *f, uint64_t va);
 
 /* A second call does nothing. Pointers from flow_functions() and flow_parts() become invalid. */
 void flow_discover(struct flow *f);
 
-/* Makes the function known that has va, without the others: flow_discover() for a few addresses. It
- * takes some tens of microseconds in a large module; a small one is discovered as a whole. Pointers
- * from flow_functions() and numbers of functions become invalid. */
+/* Makes the function known that has va, also in a split-off part, without the others:
+ * flow_discover() for a few addresses. It takes some tens of microseconds in a large module; a
+ * small one is discovered as a whole, unless the functions next to va are known. Pointers from
+ * flow_functions() and numbers of functions become invalid. */
 void flow_discover_near(struct flow *f, uint64_t va);
 /* Whether flow_discover_near() has nothing to add. */
 bool flow_is_searched(const struct flow *f, uint64_t va);

@@ -7,6 +7,7 @@
 #include "base/vec.h"
 #include "flow/build.h"
 #include "flow/flow.h"
+#include "flow/known_graphs.h"
 #include "flow/packed_graph.h"
 
 enum { MAX_WORKERS = 64 };
@@ -66,6 +67,7 @@ struct flow {
 	struct function *published;
 	uint32_t published_count;
 	const struct packed_graph **published_graphs; /* after flow_discover() */
+	struct known_graphs known;                    /* before it */
 	VEC(struct part) parts;
 	VEC(struct owned_part) owned_parts; /* sorted by start */
 };

@@ -2,23 +2,26 @@
  * 200 MB may have neither symbols nor unwind ranges, and to discover all its functions for a few
  * addresses would take half a minute.
  *
- * The search begins at an anchor before the address: a start that the file gives, or a pointer in
- * its data to what looks like a prologue. From there on, functions are taken one after the other. A
- * sweep over the instructions finds where the next one seems to begin, after an instruction that
- * does not continue and that no branch jumps over (the protected intervals of the paper that
- * discover.c names); the graph of the function tells how far it really goes. Calls from elsewhere
- * are not known here. So starts may be missing that flow_discover() would find, and links.c must
- * not rely on these. */
+ * The search begins at an anchor before the address: a start that the file gives, a pointer in its
+ * data to what looks like a prologue, or a prologue after traps. From there on, functions are taken
+ * one after the other. A sweep over the instructions finds where the next one seems to begin, after
+ * an instruction that does not continue and that no branch jumps over (the protected intervals of
+ * the paper that discover.c names); the graph of the function tells how far it really goes. Calls
+ * from elsewhere are not known here. So starts may be missing that flow_discover() would find, and
+ * links.c must not rely on these. */
 #include <string.h>
 
+#include "base/log.h"
 #include "base/order.h"
 #include "flow/entry.h"
 #include "flow/internal.h"
 
 enum {
 	WHOLE_CODE = 1 << 20,      /* bytes of code that are discovered as a whole */
+	SMALL_GAP = 4096,          /* bytes between known functions: never worth that */
 	MAX_BACK = 64 * 1024,      /* bytes before the address that are searched for an anchor */
 	MAX_FUNCTION = 256 * 1024, /* bytes of one function */
+	ALIGNMENT = 16,            /* of functions, where anything is between them */
 };
 
 /* What is searched: code in which the file gives no start but that of `low`, if any. */
@@ -82,7 +85,25 @@ static uint64_t first_prologue(const struct neighbourhood *n, uint64_t va)
 	return at;
 }
 
-static uint64_t find_anchor(struct neighbourhood *n, uint64_t va)
+/* Compilers that fill the space between functions with traps leave no doubt where one begins. */
+static bool follows_traps(const struct flow *f, uint64_t va)
+{
+	struct insn in;
+	uint64_t before = va - f->arch->insn_align;
+	return decode_at(f->module, f->arch, before, DECODE_FLOW, &in) && in.kind == INSN_TRAP &&
+	       in.length == f->arch->insn_align && is_anchor(f, va);
+}
+
+/* The last such function that begins after `from` and up to va; `from` if there is none. */
+static uint64_t last_after_traps(const struct flow *f, uint64_t from, uint64_t va)
+{
+	uint64_t at = va & ~(uint64_t)(ALIGNMENT - 1);
+	while (at > from && !follows_traps(f, at))
+		at -= ALIGNMENT;
+	return at > from ? at : from;
+}
+
+static uint64_t find_pointer(struct neighbourhood *n, uint64_t va)
 {
 	const struct flow *f = n->f;
 	const uint64_t *all = f->code_pointers.data;
@@ -95,6 +116,11 @@ static uint64_t find_anchor(struct neighbourhood *n, uint64_t va)
 		}
 	n->next_pointer = i;
 	return back == n->low ? n->low : first_prologue(n, va);
+}
+
+static uint64_t find_anchor(struct neighbourhood *n, uint64_t va)
+{
+	return last_after_traps(n->f, find_pointer(n, va), va);
 }
 
 /* The first address after `from` where a function certainly begins. */
@@ -137,8 +163,8 @@ static bool is_landing(const struct flow *f, uint64_t va)
 
 static bool may_begin_at(const struct flow *f, uint64_t va, bool indirect)
 {
-	return is_landing(f, va) || (indirect ? looks_like_prologue(f->module, f->arch, va)
-					      : looks_like_entry(f->module, f->arch, va));
+	return is_landing(f, va) || looks_like_prologue(f->module, f->arch, va) ||
+	       (!indirect && looks_like_entry(f->module, f->arch, va));
 }
 
 /* The first address after the padding at va where another function may begin; `limit` if there is
@@ -219,6 +245,8 @@ static uint64_t take_function(struct neighbourhood *n, uint64_t at, uint64_t va)
 	uint64_t end = s.next > va ? end_of_function(f, at, &s) : s.next;
 	if (end > va)
 		insert_start(f, at, end, FOUND_GAP);
+	debug(LOG_FLOW, 1, "near %#lx: %#lx-%#lx, next %#lx", (unsigned long)va, (unsigned long)at,
+	      (unsigned long)end, (unsigned long)s.next);
 	return s.next;
 }
 
@@ -256,9 +284,11 @@ void search_near(struct flow *f, uint64_t va)
 void flow_discover_near(struct flow *f, uint64_t va)
 {
 	need_starts(f);
-	if (flow_is_searched(f, va))
+	if (flow_is_searched(f, va) || flow_join_part(f, va))
 		return;
-	if (code_size(f->module) <= WHOLE_CODE)
+	struct neighbourhood n = {.f = f};
+	bool small = find_bounds(&n, va) && n.high - n.low <= SMALL_GAP;
+	if (!small && code_size(f->module) <= WHOLE_CODE)
 		flow_discover(f);
 	else
 		search_near(f, va);

@@ -178,3 +178,12 @@ void flow_join_parts(struct flow *f)
 	}
 	vec_free(&to.jumps);
 }
+
+bool flow_join_part(struct flow *f, uint64_t va)
+{
+	need_starts(f);
+	if (!fragment_at(f, va))
+		return false;
+	flow_join_parts(f);
+	return flow_function_at(f, va) != UINT32_MAX;
+}

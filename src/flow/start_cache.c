@@ -49,7 +49,7 @@ enum { PARTS = 6 };
 static struct cache_name name_of(const struct module *m)
 {
 	const uint64_t parts[] = {FORMAT, cache_program_hash(FORMAT), m->size};
-	return (struct cache_name){"starts", m->build_id, hash_bytes(parts, sizeof(parts), 0)};
+	return cache_name("starts", &m->build_id, parts, ARRAY_SIZE(parts));
 }
 
 /* The cache is for what the file itself gives. */
@@ -142,12 +142,6 @@ static void collect(struct writer *w, const struct flow *f)
 		vec_push(&w->fragments, c);
 	}
 }
-
-#define SLICE_OF(v)                                                                                \
-	(struct slice)                                                                             \
-	{                                                                                          \
-		(const uint8_t *)(v)->data, (v)->len *(uint64_t)sizeof(*(v)->data)                 \
-	}
 
 void start_cache_store(const struct flow *f)
 {

@@ -11,6 +11,13 @@ struct slice {
 	uint64_t size;
 };
 
+/* The elements of a vector (base/vec.h). */
+#define SLICE_OF(v)                                                                                \
+	(struct slice)                                                                             \
+	{                                                                                          \
+		(const uint8_t *)(v)->data, (v)->len *(uint64_t)sizeof(*(v)->data)                 \
+	}
+
 static inline bool slice_holds(const struct slice *s, const void *p)
 {
 	return (uintptr_t)p >= (uintptr_t)s->at && (uintptr_t)p - (uintptr_t)s->at < s->size;

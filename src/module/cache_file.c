@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -23,7 +24,8 @@ enum {
 };
 
 static const uint64_t TOTAL_MAX = (uint64_t)1 << 30; /* bytes of all files */
-static const char *const kinds[] = {"structure-", "starts-", "calls-", "dwarf-"};
+static const char *const kinds[] = {"structure-", "functions-", "starts-",
+				    "recipes-",   "calls-",     "dwarf-"};
 
 static struct build_id own_id; /* size 0: unknown */
 static pthread_once_t own_id_read = PTHREAD_ONCE_INIT;
@@ -65,6 +67,13 @@ static bool file_name(struct text *out, const struct cache_name *n)
 	build_id_hex(&n->build_id, hex);
 	text_printf(out, "%s-%s-%016llx", n->kind, hex, (unsigned long long)n->key);
 	return true;
+}
+
+struct cache_name cache_name(const char *kind, const struct build_id *id, const uint64_t *parts,
+			     uint32_t count)
+{
+	uint64_t seed = hash_bytes(id->bytes, id->size, 0);
+	return (struct cache_name){kind, *id, hash_bytes(parts, count * sizeof(*parts), seed)};
 }
 
 /* ---- reading ---- */
@@ -216,6 +225,16 @@ static bool make_directory(char *path)
 	return !stat(path, &st) && S_ISDIR(st.st_mode);
 }
 
+/* Whoever writes beyond the limit that `ulimit -f` sets gets a signal, which would end Sonde. */
+static bool is_permitted(const struct slice *parts, uint32_t count)
+{
+	struct rlimit limit;
+	uint64_t size = 0;
+	for (uint32_t i = 0; i < count; i++)
+		size += parts[i].size;
+	return getrlimit(RLIMIT_FSIZE, &limit) || size <= limit.rlim_cur;
+}
+
 static void write_and_rename(const char *dir, const char *path, const struct slice *parts,
 			     uint32_t count)
 {
@@ -239,7 +258,8 @@ static atomic_uint written; /* number of files */
 void cache_file_write(const struct cache_name *n, const struct slice *parts, uint32_t count)
 {
 	struct text dir = TEXT_INIT, path = TEXT_INIT;
-	if (file_name(&path, n) && directory(&dir) && make_directory(dir.data)) {
+	if (is_permitted(parts, count) && file_name(&path, n) && directory(&dir) &&
+	    make_directory(dir.data)) {
 		write_and_rename(dir.data, path.data, parts, count);
 		if (written++ % CACHE_PRUNE_PERIOD == 0)
 			prune(dir.data);

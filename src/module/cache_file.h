@@ -19,6 +19,11 @@ struct cache_name {
 /* A hash of this program: after a rebuild, its results may differ. */
 uint64_t cache_program_hash(uint64_t seed);
 
+/* The name with the hash of these parts and of the build id as its key. Callers have the key in
+ * their files, too, so that one which somebody renamed is not taken for that of another module. */
+struct cache_name cache_name(const char *kind, const struct build_id *id, const uint64_t *parts,
+			     uint32_t count);
+
 /* Opens a file for reading; -1 if there is none. *size is its size. */
 int cache_file_open(const struct cache_name *n, uint64_t *size);
 bool cache_file_read(int fd, void *out, uint64_t size);

@@ -161,7 +161,7 @@ static bool is_worth_it(const struct copy *c, const struct build_id *id)
 static struct cache_name name_of(const struct copy *c, const struct build_id *id, uint64_t size)
 {
 	const uint64_t parts[] = {FORMAT, cache_program_hash(FORMAT), size, c->at};
-	return (struct cache_name){"dwarf", *id, hash_bytes(parts, sizeof(parts), 0)};
+	return cache_name("dwarf", id, parts, ARRAY_SIZE(parts));
 }
 
 static bool read_copy(const struct copy *c, int fd, uint64_t size, uint64_t key)

@@ -23,6 +23,7 @@ static const uint64_t DEFAULT_BYTES = (uint64_t)4 << 20;
 enum {
 	FUNCTION_BATCH = 8,    /* functions that a worker takes at a time */
 	JOINED_AT_ONCE = 8192, /* functions whose results are taken over together */
+	MOST_KEPT = 2048,      /* functions of a module that are kept in the cache, if not all */
 	UNITS_PER_WORKER = 16, /* loaded at a time while all units are read */
 };
 
@@ -52,6 +53,7 @@ struct build {
 	struct debug **handles;
 	uint32_t worker_count;
 	struct structure_join join;
+	const struct structure *before; /* functions that were asked for in earlier runs, or NULL */
 	bool one_handle; /* some worker has no handle of its own: units are loaded one by one */
 	uint64_t kept;   /* bytes of loaded units that are kept */
 	uint32_t first_unit, first_function; /* where the current parallel loop starts */
@@ -337,6 +339,8 @@ static struct structure *build_dealt(struct build *b)
 {
 	join_init(&b->join);
 	build_all(b);
+	if (b->before)
+		join_add_known(&b->join, b->before);
 	release_builders(b);
 	release_flow(b);
 	forget_bytes(b);
@@ -407,7 +411,7 @@ static int build_fresh(struct structure **out, struct module *m, bool alone,
 	}
 	if (rc == 0 && o->use_cache && m->build_id.size) {
 		const struct module *file = b.debug ? debug_file(b.debug) : NULL;
-		struct cache_subject subject = {m->path, m->build_id, m->size, o};
+		struct cache_subject subject = {m->path, m->build_id, m->size, o, false};
 		struct cache_sources sources = {file ? file->path : NULL, m->debuglink};
 		cache_store(&subject, &sources, *out);
 		end_phase(&b, &b.stats.seconds_cache);
@@ -423,7 +427,7 @@ static int build_fresh(struct structure **out, struct module *m, bool alone,
 int structure_build(struct structure **out, struct module *m, const struct structure_options *o,
 		    struct err *e)
 {
-	struct cache_subject subject = {m->path, m->build_id, m->size, o};
+	struct cache_subject subject = {m->path, m->build_id, m->size, o, false};
 	*out = o->use_cache ? load_cached(&subject) : NULL;
 	return *out ? 0 : build_fresh(out, m, false, o, e);
 }
@@ -520,15 +524,70 @@ static int build_some(struct build *b, struct structure **out, const uint64_t *a
 	return 0;
 }
 
+/* ---- what was asked for in earlier runs ---- */
+
+/* Opening the debugging information of a C library takes most of the time at the end of a run, and
+ * each run asks for nearly the same functions of it. */
+
+typedef VEC(uint64_t) address_list;
+
+/* Addresses that are in none of the functions. */
+static void find_missing(const struct structure *s, const struct module *m,
+			 const uint64_t *addresses, uint32_t count, address_list *out)
+{
+	struct scope_index *x = scope_index_new(s);
+	for (uint32_t i = 0; i < count; i++)
+		if (scope_index_function(x, addresses[i]) == INDEX_NONE &&
+		    module_is_code(m, addresses[i]))
+			vec_push(out, addresses[i]);
+	scope_index_free(x);
+}
+
+/* Keeps what was asked for, together with what was there before. */
+static void store_some(const struct build *b, const struct structure *s)
+{
+	const struct module *m = b->module, *file = b->debug ? debug_file(b->debug) : NULL;
+	const struct cache_subject subject = {m->path, m->build_id, m->size, b->options, true};
+	const struct cache_sources sources = {file ? file->path : NULL, m->debuglink};
+	uint32_t before = b->before ? b->before->function_count : 0;
+	if (b->options->use_cache && m->build_id.size && s->function_count > before &&
+	    s->function_count <= MOST_KEPT && !module_problem(m))
+		cache_store(&subject, &sources, s);
+}
+
+static int build_missing(struct structure **out, struct module *m, const address_list *missing,
+			 const struct structure *before, const struct structure_options *o,
+			 struct err *e)
+{
+	struct build b = {.module = m, .options = o, .before = before};
+	int rc = build_some(&b, out, missing->data, missing->len, e);
+	if (!rc)
+		store_some(&b, *out);
+	release_build(&b);
+	return rc;
+}
+
 int structure_of_addresses(struct structure **out, struct module *m, const uint64_t *addresses,
 			   uint32_t count, const struct structure_options *o, struct err *e)
 {
-	struct cache_subject subject = {m->path, m->build_id, m->size, o};
-	*out = o->use_cache ? load_cached(&subject) : NULL;
+	const struct cache_subject whole = {m->path, m->build_id, m->size, o, false},
+				   some = {m->path, m->build_id, m->size, o, true};
+	*out = o->use_cache ? load_cached(&whole) : NULL;
 	if (*out)
 		return 0;
-	struct build b = {.module = m, .options = o};
-	int rc = build_some(&b, out, addresses, count, e);
-	release_build(&b);
+	struct structure *before = o->use_cache ? load_cached(&some) : NULL;
+	address_list missing = {0};
+	if (before)
+		find_missing(before, m, addresses, count, &missing);
+	else
+		vec_append(&missing, addresses, count);
+	int rc = 0;
+	if (!before || missing.len) {
+		rc = build_missing(out, m, &missing, before, o, e);
+		structure_free(before);
+	} else {
+		*out = before;
+	}
+	vec_free(&missing);
 	return rc;
 }

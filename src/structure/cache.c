@@ -39,13 +39,14 @@ _Static_assert(sizeof(struct head) == 104 && sizeof(struct build_id) == 33, "no 
 static uint64_t key_of(const struct cache_subject *subject)
 {
 	uint64_t parts[] = {FORMAT, cache_program_hash(FORMAT), subject->size,
-			    subject->options->use_debug};
+			    subject->options->use_debug, subject->partial};
 	return hash_bytes(parts, sizeof(parts), 0);
 }
 
 static struct cache_name name_of(const struct cache_subject *subject, uint64_t key)
 {
-	return (struct cache_name){"structure", subject->build_id, key};
+	return (struct cache_name){subject->partial ? "functions" : "structure", subject->build_id,
+				   key};
 }
 
 /* A hash of whether a file exists, and in which version. */
@@ -134,7 +135,6 @@ static struct structure *read_structure(int fd, const struct head *h, const char
 	s->machine = h->machine;
 	s->build_id = h->build_id;
 	s->has_lines = h->has_lines;
-	s->cached = true;
 	if (cache_file_read(fd, s->storage[0], size) &&
 	    checksum(h, names, storage) == h->checksum && storage_is_sound(s))
 		return s;
@@ -155,6 +155,8 @@ struct structure *cache_load(const struct cache_subject *subject)
 		return NULL;
 	if (read_head(fd, size, &h, names) && is_current(subject, &h, names, key))
 		s = read_structure(fd, &h, names);
+	if (s)
+		s->cached = !subject->partial;
 	cache_file_close(fd, s != NULL);
 	return s;
 }

@@ -1,4 +1,5 @@
-/* Structures kept in the user's cache directory (module/cache_file.h), one file for each module.
+/* Structures kept in the user's cache directory (module/cache_file.h), one file for each module: of
+ * the whole, or of the functions that somebody asked for so far.
  *
  * Besides the build id, these determine the result: the size of the module's file (a stripped copy
  * has the same build id), whether debugging information was wanted, and Sonde's own executable.
@@ -12,6 +13,7 @@ struct cache_subject {
 	struct build_id build_id;
 	uint64_t size; /* of the module file */
 	const struct structure_options *options;
+	bool partial; /* of some functions */
 };
 
 /* What was used to make the structure. */

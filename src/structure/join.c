@@ -127,6 +127,64 @@ void join_add(struct structure_join *j, struct structure_builder *builders, uint
 	free(t.texts);
 }
 
+/* ---- a structure that was made before ---- */
+
+static uint32_t copy_text(struct structure_join *j, const struct structure *known, uint32_t offset)
+{
+	uint32_t number = text_pool_add(&j->text, known->text + offset);
+	return j->text.starts.data[number];
+}
+
+static uint32_t moved(uint32_t index, uint32_t from, uint32_t to)
+{
+	return index == INDEX_NONE ? index : index - from + to;
+}
+
+static void copy_scope(struct structure_join *j, const struct structure *known,
+		       const struct structure_function *p, uint32_t scope, uint32_t first_scope)
+{
+	struct scope s = known->scopes[scope];
+	s.end = moved(s.end, p->scope, first_scope);
+	s.parent = moved(s.parent, p->scope, first_scope);
+	s.name = copy_text(j, known, s.name);
+	s.file = copy_text(j, known, s.file);
+	s.call_file = copy_text(j, known, s.call_file);
+	s.loop = moved(s.loop, p->first_loop, j->loops.len);
+	s.first_range = j->ranges.len;
+	vec_append(&j->ranges, known->ranges + known->scopes[scope].first_range, s.range_count);
+	vec_push(&j->scopes, s);
+}
+
+static void copy_function(struct structure_join *j, const struct structure *known,
+			  const struct structure_function *p)
+{
+	struct structure_function out = *p;
+	out.name = copy_text(j, known, p->name);
+	out.linkage = copy_text(j, known, p->linkage);
+	out.scope = j->scopes.len;
+	out.first_loop = j->loops.len;
+	for (uint32_t i = p->scope; i < known->scopes[p->scope].end; i++)
+		copy_scope(j, known, p, i, out.scope);
+	for (uint32_t i = p->first_loop; i < p->first_loop + p->loop_count; i++) {
+		struct machine_loop l = known->loops[i];
+		l.parent = moved(l.parent, p->first_loop, out.first_loop);
+		l.scope = moved(l.scope, p->scope, out.scope);
+		vec_push(&j->loops, l);
+	}
+	vec_push(&j->functions, out);
+}
+
+void join_add_known(struct structure_join *j, const struct structure *known)
+{
+	struct hashmap there = {0};
+	vec_each (p, &j->functions)
+		hashmap_put(&there, p->start, 0);
+	for (uint32_t i = 0; i < known->function_count; i++)
+		if (hashmap_get(&there, known->functions[i].start) == HASHMAP_NONE)
+			copy_function(j, known, &known->functions[i]);
+	hashmap_release(&there);
+}
+
 /* Sorts the functions, and tells each loop where its function is now. */
 static void order_functions(struct structure_join *j)
 {

@@ -17,5 +17,8 @@ struct structure_join {
 void join_init(struct structure_join *j);
 /* Moves all results out of the builders. The numbers of their functions must differ. */
 void join_add(struct structure_join *j, struct structure_builder *builders, uint32_t count);
+/* Adds the functions of a structure that was made before, but for those that are there already. To
+ * be called last. */
+void join_add_known(struct structure_join *j, const struct structure *known);
 /* Returns the structure; nothing is left in j. */
 struct structure *join_finish(struct structure_join *j);

@@ -90,7 +90,7 @@ struct structure {
 	uint16_t machine;         /* EM_* */
 	struct build_id build_id; /* size 0 if it has none */
 	bool has_lines;           /* there is debugging information */
-	bool cached;              /* it came from the cache */
+	bool cached;              /* it is that of the whole module, and came from the cache */
 	struct structure_stats stats;
 	void *storage[5]; /* memory that structure_free() frees */
 };
@@ -117,8 +117,9 @@ void structure_free(struct structure *s);
  * file. */
 struct structure *structure_cached(const char *path, const struct structure_options *o);
 /* The structure of the functions that have one of the addresses, for callers that need it at once.
- * If the whole module is in the cache, the result is its structure. The result is not cached. Adds
- * symbols and frame ranges to the module as structure_build() does. */
+ * If the whole module is in the cache, the result is its structure. Otherwise it may have more
+ * functions, which were asked for in earlier runs and are in the cache. Adds symbols and frame
+ * ranges to the module as structure_build() does, unless all functions are in the cache. */
 int structure_of_addresses(struct structure **out, struct module *m, const uint64_t *addresses,
 			   uint32_t count, const struct structure_options *o, struct err *e);
 

@@ -42,8 +42,7 @@ struct codes {
 struct codes *codes_new(const struct recipes_options *options)
 {
 	struct codes *c = xcalloc(1, sizeof(*c));
-	if (options)
-		c->options = *options;
+	c->options = options ? *options : (struct recipes_options){.cached = true};
 	return c;
 }
 

@@ -10,10 +10,11 @@
 #include "flow/entry.h"
 #include "unwind/analyse.h"
 #include "unwind/merge.h"
+#include "unwind/recipe_cache.h"
 
-struct known_span {
-	uint64_t start, end;
-	uint32_t first, count; /* entries */
+enum {
+	LARGE_MODULE = 1 << 20, /* bytes; of smaller ones, few functions take the time */
+	WORTH_STORING = 64,     /* functions: to analyse them takes longer than to write a file */
 };
 
 struct recipes {
@@ -24,9 +25,10 @@ struct recipes {
 	struct recipes_options options;
 	uint64_t base;
 	bool held;
-	VEC(struct known_span) spans;
-	VEC(struct recipe_entry) entries;
-	VEC(struct recipe) recipes; /* recipe 0 knows nothing */
+	struct recipe_table table;
+	struct recipe_table before; /* of earlier runs, from the cache */
+	bool looked;                /* for that */
+	uint32_t analysed;          /* functions that it lacks */
 	struct hashmap index;       /* hash of a recipe -> its number */
 	struct hashmap written;     /* start of a function -> index in written_sets */
 	VEC(uint32_t) written_sets;
@@ -34,6 +36,14 @@ struct recipes {
 	struct analysis analysis;
 	struct arena result, tmp;
 };
+
+/* The cache is for what the file itself gives. */
+static bool may_be_cached(const struct recipes *r)
+{
+	const struct module *m = r->module;
+	return r->options.cached && m->build_id.size && m->size >= LARGE_MODULE &&
+	       !m->supplemented && !module_problem(m);
+}
 
 void recipes_hold(struct recipes *r, bool held)
 {
@@ -51,7 +61,7 @@ struct recipes *recipes_open(struct flow *f, const struct recipes_options *optio
 	if (!r->options.no_cfi)
 		r->cfi = cfi_open(r->module, NULL);
 	r->base = r->module->segment_count ? r->module->segments[0].va : 0;
-	vec_push(&r->recipes, (struct recipe){.slot_reg = REG_NONE});
+	vec_push(&r->table.recipes, (struct recipe){.slot_reg = REG_NONE});
 	return r;
 }
 
@@ -60,9 +70,10 @@ void recipes_close(struct recipes *r)
 	if (!r)
 		return;
 	cfi_close(r->cfi);
-	vec_free(&r->spans);
-	vec_free(&r->entries);
-	vec_free(&r->recipes);
+	if (r->analysed >= WORTH_STORING && may_be_cached(r))
+		recipe_cache_store(&r->table, &r->before, r->module);
+	recipe_table_release(&r->table);
+	recipe_table_release(&r->before);
 	vec_free(&r->analysis.runs);
 	vec_free(&r->written_sets);
 	hashmap_release(&r->written);
@@ -80,7 +91,7 @@ struct wanted_recipe {
 static bool is_wanted(const void *ctx, uint32_t number)
 {
 	const struct wanted_recipe *w = ctx;
-	return !memcmp(&w->recipes->recipes.data[number], w->recipe, sizeof(*w->recipe));
+	return !memcmp(&w->recipes->table.recipes.data[number], w->recipe, sizeof(*w->recipe));
 }
 
 /* The number of a recipe; equal ones share it. */
@@ -91,39 +102,39 @@ static uint32_t intern(struct recipes *r, const struct recipe *recipe)
 	uint32_t known = hashmap_find(&r->index, hash, is_wanted, &w);
 	if (known != HASHMAP_NONE)
 		return known;
-	vec_push(&r->recipes, *recipe);
-	hashmap_insert(&r->index, hash, r->recipes.len - 1);
-	return r->recipes.len - 1;
+	vec_push(&r->table.recipes, *recipe);
+	hashmap_insert(&r->index, hash, r->table.recipes.len - 1);
+	return r->table.recipes.len - 1;
 }
 
 static void add_entry(struct recipes *r, uint32_t first, uint64_t va, uint32_t recipe)
 {
-	uint32_t count = r->entries.len - first;
-	if (count && vec_last(&r->entries).recipe == recipe)
+	uint32_t count = r->table.entries.len - first;
+	if (count && vec_last(&r->table.entries).recipe == recipe)
 		return;
-	vec_push(&r->entries, (struct recipe_entry){(uint32_t)(va - r->base), recipe});
+	vec_push(&r->table.entries, (struct recipe_entry){(uint32_t)(va - r->base), recipe});
 }
 
 static void insert_span(struct recipes *r, struct known_span s)
 {
-	uint32_t at = ORDER_UP_TO(r->spans.data, r->spans.len, start, s.start);
-	vec_push(&r->spans, s);
-	memmove(&r->spans.data[at + 1], &r->spans.data[at],
-		(r->spans.len - 1 - at) * sizeof(r->spans.data[0]));
-	r->spans.data[at] = s;
+	uint32_t at = ORDER_UP_TO(r->table.spans.data, r->table.spans.len, start, s.start);
+	vec_push(&r->table.spans, s);
+	memmove(&r->table.spans.data[at + 1], &r->table.spans.data[at],
+		(r->table.spans.len - 1 - at) * sizeof(r->table.spans.data[0]));
+	r->table.spans.data[at] = s;
 }
 
 static const struct known_span *span_at(const struct recipes *r, uint64_t va)
 {
-	uint32_t n = ORDER_UP_TO(r->spans.data, r->spans.len, start, va);
-	return n && va < r->spans.data[n - 1].end ? &r->spans.data[n - 1] : NULL;
+	uint32_t n = ORDER_UP_TO(r->table.spans.data, r->table.spans.len, start, va);
+	return n && va < r->table.spans.data[n - 1].end ? &r->table.spans.data[n - 1] : NULL;
 }
 
 /* Converts the runs inside [start, end) to the entries of a span. Code that no run covers has
  * recipe 0. */
 static void compile_span(struct recipes *r, uint64_t start, uint64_t end)
 {
-	struct known_span s = {start, end, r->entries.len, 0};
+	struct known_span s = {start, end, r->table.entries.len, 0};
 	uint64_t at = start;
 	if (span_at(r, start) || end <= start || end - r->base > UINT32_MAX || start < r->base)
 		return;
@@ -139,7 +150,7 @@ static void compile_span(struct recipes *r, uint64_t start, uint64_t end)
 	}
 	if (at < end)
 		add_entry(r, s.first, at, 0);
-	s.count = r->entries.len - s.first;
+	s.count = r->table.entries.len - s.first;
 	insert_span(r, s);
 }
 
@@ -219,6 +230,44 @@ static uint32_t kept_by(void *ctx, uint64_t target)
 	return ~written;
 }
 
+/* ---- from the cache ---- */
+
+static const struct known_span *span_before(struct recipes *r, const struct part *p)
+{
+	if (!r->looked && may_be_cached(r))
+		recipe_cache_load(&r->before, r->module);
+	r->looked = true;
+	uint32_t n = ORDER_UP_TO(r->before.spans.data, r->before.spans.len, start, p->start);
+	const struct known_span *s = n ? &r->before.spans.data[n - 1] : NULL;
+	return s && s->start == p->start && s->end == p->end ? s : NULL;
+}
+
+static void take_span(struct recipes *r, const struct known_span *before)
+{
+	struct known_span s = {before->start, before->end, r->table.entries.len, before->count};
+	if (span_at(r, s.start))
+		return;
+	for (uint32_t i = 0; i < s.count; i++) {
+		struct recipe_entry e = r->before.entries.data[before->first + i];
+		e.recipe = intern(r, &r->before.recipes.data[e.recipe]);
+		vec_push(&r->table.entries, e);
+	}
+	insert_span(r, s);
+}
+
+/* Returns true if an earlier run analysed a function with these parts. */
+static bool take_known(struct recipes *r, const struct part *spans, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		if (!span_before(r, &spans[i]))
+			return false;
+	for (uint32_t i = 0; i < count; i++)
+		take_span(r, span_before(r, &spans[i]));
+	return true;
+}
+
+/* ---- functions ---- */
+
 static void add_function(struct recipes *r, uint32_t number)
 {
 	uint32_t count;
@@ -227,6 +276,11 @@ static void add_function(struct recipes *r, uint32_t number)
 	spans[0] = (struct part){p->start, p->end};
 	for (uint32_t i = 0; i < p->part_count; i++)
 		spans[i + 1] = flow_parts(r->flow)[p->first_part + i];
+	if (take_known(r, spans, p->part_count + 1)) {
+		arena_clear(&r->tmp);
+		return;
+	}
+	r->analysed++;
 	vec_clear(&r->analysis.runs);
 	r->analysis.proven = false;
 	if (!r->options.no_analysis && !is_part(r, p)) {
@@ -291,7 +345,7 @@ static void add_code_at(struct recipes *r, uint64_t va)
 	if (!are_bounds_known(r, va))
 		flow_discover_near(r->flow, va);
 	if (flow_function_at(r->flow, va) == UINT32_MAX)
-		flow_join_parts(r->flow);
+		flow_join_part(r->flow, va);
 	uint32_t function = flow_function_at(r->flow, va);
 	if (function != UINT32_MAX)
 		add_function(r, function);
@@ -353,8 +407,8 @@ const struct recipe *recipes_at(struct recipes *r, uint64_t va)
 {
 	const struct known_span *s = find_or_make_span(r, va);
 	if (!s)
-		return &r->recipes.data[0];
-	const struct recipe_entry *e = r->entries.data + s->first;
+		return &r->table.recipes.data[0];
+	const struct recipe_entry *e = r->table.entries.data + s->first;
 	uint32_t low = 0, high = s->count, want = (uint32_t)(va - r->base);
 	while (high - low > 1) {
 		uint32_t middle = (low + high) / 2;
@@ -363,7 +417,7 @@ const struct recipe *recipes_at(struct recipes *r, uint64_t va)
 		else
 			high = middle;
 	}
-	return &r->recipes.data[e[low].recipe];
+	return &r->table.recipes.data[e[low].recipe];
 }
 
 struct recipe_span recipes_span(struct recipes *r, uint64_t va)
@@ -371,12 +425,12 @@ struct recipe_span recipes_span(struct recipes *r, uint64_t va)
 	const struct known_span *s = find_or_make_span(r, va);
 	if (!s)
 		return (struct recipe_span){0};
-	return (struct recipe_span){s->start, s->end, r->entries.data + s->first, s->count};
+	return (struct recipe_span){s->start, s->end, r->table.entries.data + s->first, s->count};
 }
 
 const struct recipe *recipes_recipe(const struct recipes *r, uint32_t number)
 {
-	return &r->recipes.data[number];
+	return &r->table.recipes.data[number];
 }
 
 uint64_t recipes_base(const struct recipes *r)

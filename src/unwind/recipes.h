@@ -17,6 +17,7 @@ struct recipes;
 struct recipes_options {
 	bool no_cfi;      /* do not read call frame information: for tests */
 	bool no_analysis; /* use call frame information alone: for tests */
+	bool cached;      /* keep the recipes of large modules in the cache (recipe_cache.h) */
 };
 
 /* `f` and its module must outlive the result. The flow need not be discovered: that is done when a

@@ -394,6 +394,48 @@ static void whole_program(void **state)
 	structure_free(again);
 }
 
+static void first_asked(void)
+{
+}
+static void second_asked(void)
+{
+}
+
+static struct structure *of_function(void (*f)(void))
+{
+	struct module *m;
+	struct structure *s;
+	struct err e;
+	extern const char __executable_start[];
+	uint64_t va = (uint64_t)(uintptr_t)f - (uint64_t)(uintptr_t)__executable_start;
+	assert_int_equal(module_open(&m, "/proc/self/exe", &e), 0);
+	assert_int_equal(structure_of_addresses(&s, m, &va, 1, &options, &e), 0);
+	module_close(m);
+	return s;
+}
+
+/* Functions of this program itself. What was asked for once comes with all that is asked for later.
+ */
+static void some_functions(void **state)
+{
+	(void)state;
+	struct structure *first = of_function(first_asked), *again = of_function(first_asked);
+	struct structure *both = of_function(second_asked), *first_and_second;
+	if (!first->build_id.size)
+		skip();
+	first_and_second = of_function(first_asked);
+	assert_int_equal(first->function_count, 1);
+	assert_false(again->cached);
+	assert_same_contents(again, first);
+	assert_int_equal(both->function_count, 2);
+	assert_same_contents(first_and_second, both);
+	assert_int_equal(each_file(NULL), 1);
+	structure_free(first);
+	structure_free(again);
+	structure_free(both);
+	structure_free(first_and_second);
+}
+
 static int set_up(void **state)
 {
 	(void)state;
@@ -427,6 +469,7 @@ int main(void)
 		cmocka_unit_test_setup(malicious_contents, clean),
 		cmocka_unit_test_setup(many_processes, clean),
 		cmocka_unit_test_setup(prunes_what_is_old, clean),
+		cmocka_unit_test_setup(some_functions, clean),
 		cmocka_unit_test_setup(whole_program, clean),
 	};
 	return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -386,6 +386,48 @@ static void parts_are_joined_by_what_looks_like_jumps(void **state)
 	module_close(m);
 }
 
+/* The owner of a split-off part that is known by an address in it. */
+static uint64_t owner_at(const struct module *m, uint64_t va)
+{
+	struct flow *f;
+	struct err e;
+	uint32_t count;
+	assert_int_equal(flow_open(&f, m, &e), 0);
+	flow_discover_near(f, va);
+	uint32_t n = flow_function_at(f, va);
+	uint64_t start = n == UINT32_MAX ? 0 : flow_functions(f, &count)[n].start;
+	flow_close(f);
+	return start;
+}
+
+static void parts_are_found_by_an_address(void **state)
+{
+	enum { TRIED = 3 };
+	struct module *m = NULL;
+	struct flow *f, *full;
+	struct err e;
+	uint32_t count, tried = 0;
+	(void)state;
+	dl_iterate_phdr(open_c_library, &m);
+	assert_non_null(m);
+	assert_int_equal(flow_open(&f, m, &e), 0);
+	assert_int_equal(flow_open(&full, m, &e), 0);
+	flow_functions(f, &count);
+	flow_discover(full);
+	const struct function *all = flow_functions(full, &count);
+	for (uint32_t i = 0; i < count && tried < TRIED; i++) {
+		uint64_t va = all[i].part_count ? flow_parts(full)[all[i].first_part].start : 0;
+		if (!va || !fragment_at(f, va) || flow_function_at(f, va) != UINT32_MAX)
+			continue;
+		assert_int_equal(owner_at(m, va), all[i].start);
+		tried++;
+	}
+	print_message("# %u parts\n", tried);
+	flow_close(f);
+	flow_close(full);
+	module_close(m);
+}
+
 /* Only the code and the pointers in data are left to tell where functions are. */
 static struct flow *open_without_starts(const struct module *m)
 {
@@ -448,6 +490,7 @@ int main(void)
 		cmocka_unit_test(unusual_graphs_are_packed),
 		cmocka_unit_test(reports_of_sanitizers_do_not_come_back_unless_told_to),
 		cmocka_unit_test(parts_are_joined_by_what_looks_like_jumps),
+		cmocka_unit_test(parts_are_found_by_an_address),
 		cmocka_unit_test(functions_are_found_near_an_address),
 	};
 	return cmocka_run_group_tests(tests, open_self, close_self);

@@ -7,7 +7,6 @@
 
 #include <cmocka.h>
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,9 +14,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cache_folder.h"
 #include "flow/start_cache.h"
 
-static char folder[64], file[400];
 static struct module *module;
 
 static struct flow *new_flow(void)
@@ -28,44 +27,19 @@ static struct flow *new_flow(void)
 	return f;
 }
 
-/* The only file in the cache; false if there is none. */
-static bool find_file(void)
-{
-	char path[100];
-	snprintf(path, sizeof(path), "%s/sonde", folder);
-	DIR *dir = opendir(path);
-	struct dirent *d;
-	bool found = false;
-	while (dir && (d = readdir(dir)))
-		if (!strncmp(d->d_name, "starts-", 7)) {
-			snprintf(file, sizeof(file), "%s/%s", path, d->d_name);
-			found = true;
-		}
-	if (dir)
-		closedir(dir);
-	return found;
-}
-
 static int set_up(void **state)
 {
 	struct err e;
 	(void)state;
-	strcpy(folder, "/tmp/test_start_cache.XXXXXX");
-	assert_non_null(mkdtemp(folder));
-	setenv("XDG_CACHE_HOME", folder, 1);
+	cache_folder_make();
 	assert_int_equal(module_open(&module, "/proc/self/exe", &e), 0);
 	return 0;
 }
 
 static int tear_down(void **state)
 {
-	char path[100];
 	(void)state;
-	if (find_file())
-		unlink(file);
-	snprintf(path, sizeof(path), "%s/sonde", folder);
-	rmdir(path);
-	rmdir(folder);
+	cache_folder_remove("starts-");
 	module_close(module);
 	return 0;
 }
@@ -112,11 +86,11 @@ static void cached_starts_are_those_of_the_file(void **state)
 	struct err e;
 	(void)state;
 	assert_int_equal(flow_open(&plain, module, &e), 0);
-	assert_false(find_file());
+	assert_false(cache_folder_has("starts-"));
 	assert_int_equal(flow_open_cached(&first, module, &e), 0);
-	assert_false(find_file()); /* nobody has asked for a function */
+	assert_false(cache_folder_has("starts-")); /* nobody has asked for a function */
 	check_same(plain, first);
-	assert_true(find_file() && is_loaded());
+	assert_true(cache_folder_has("starts-") && is_loaded());
 	assert_int_equal(flow_open_cached(&second, module, &e), 0);
 	check_same(plain, second);
 	flow_discover(plain);
@@ -135,7 +109,7 @@ static void store(void)
 	assert_int_equal(flow_open_cached(&f, module, &e), 0);
 	flow_functions(f, &count);
 	flow_close(f);
-	assert_true(find_file() && is_loaded());
+	assert_true(cache_folder_has("starts-") && is_loaded());
 }
 
 /* The cache is for the file alone. */
@@ -150,7 +124,7 @@ static void modules_with_more_symbols_are_not_stored(void **state)
 	flow_functions(f, &count);
 	assert_true(count);
 	flow_close(f);
-	assert_false(find_file());
+	assert_false(cache_folder_has("starts-"));
 }
 
 /* Whichever byte is damaged, and wherever the file ends, it is not used. */
@@ -159,8 +133,8 @@ static void damaged_files_are_ignored(void **state)
 	struct stat st;
 	(void)state;
 	store();
-	assert_int_equal(stat(file, &st), 0);
-	int fd = open(file, O_RDWR);
+	assert_int_equal(stat(cache_file, &st), 0);
+	int fd = open(cache_file, O_RDWR);
 	for (off_t at = 0; at < st.st_size; at += st.st_size / 23 + 1) {
 		uint8_t byte, other;
 		assert_int_equal(pread(fd, &byte, 1, at), 1);
@@ -205,7 +179,7 @@ static void nothing_depends_on_the_cache(void **state)
 	check_same(plain, other);
 	flow_close(plain);
 	flow_close(other);
-	setenv("XDG_CACHE_HOME", folder, 1);
+	setenv("XDG_CACHE_HOME", cache_folder, 1);
 }
 
 int main(void)

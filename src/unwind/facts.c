@@ -8,6 +8,7 @@
 enum { FACT_BITS = 12 };
 
 struct facts {
+	bool hurried, missed; /* see facts_hurry() */
 	struct fact uncached; /* the last fact that is not cached */
 	struct fact slot[1 << FACT_BITS];
 };
@@ -15,6 +16,17 @@ struct facts {
 struct facts *facts_new(void)
 {
 	return xcalloc(1, sizeof(struct facts));
+}
+
+void facts_hurry(struct facts *f, bool hurried)
+{
+	f->hurried = hurried;
+	f->missed = false;
+}
+
+bool facts_missed(const struct facts *f)
+{
+	return f->missed;
 }
 
 void facts_free(struct facts *f)
@@ -100,7 +112,9 @@ __attribute__((noinline)) static struct fact *
 learn(struct facts *f, struct fact *slot, struct space *s, uint64_t serial, uint64_t pc, bool exact)
 {
 	struct place p = find_place(s, pc, exact);
-	struct fact *k = p.code && p.code->module ? slot : &f->uncached;
+	bool missed = f->hurried && p.code && p.code->flow && !flow_is_ready(p.code->flow);
+	struct fact *k = p.code && p.code->module && !missed ? slot : &f->uncached;
+	f->missed |= missed;
 	*k = (struct fact){
 		.serial = serial,
 		.pc = pc,

@@ -45,5 +45,9 @@ struct facts;
 struct facts *facts_new(void);
 void facts_free(struct facts *f);
 
+/* While hurried, no module is analysed: code of one that has not been is opaque, and missed. */
+void facts_hurry(struct facts *f, bool hurried);
+bool facts_missed(const struct facts *f); /* since it is hurried */
+
 /* The fact about pc; valid until the next call. `serial` is the space's. */
 struct fact *facts_at(struct facts *f, struct space *s, uint64_t serial, uint64_t pc, bool exact);

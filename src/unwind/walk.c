@@ -78,6 +78,16 @@ void walker_free(struct walker *w)
 	free(w);
 }
 
+void walker_hurry(struct walker *w, bool hurried)
+{
+	facts_hurry(w->facts, hurried);
+}
+
+bool walker_missed(const struct walker *w)
+{
+	return facts_missed(w->facts);
+}
+
 bool read_stack_copy(void *ctx, uint64_t address, uint64_t *out)
 {
 	const struct stack_copy *c = ctx;
@@ -471,6 +481,8 @@ static unsigned step(struct active_walk *t)
 		return step_over_signal(t);
 	if (k->where == FACT_NOWHERE)
 		return WALK_NO_CODE;
+	if (facts_missed(t->facts))
+		return WALK_NO_RECIPE;
 	unsigned s = k->where == FACT_CODE ? step_by_recipe(t) : WALK_NO_RECIPE;
 	return s == WALK_NO_RECIPE ? step_by_frame_pointer(t) : s;
 }
@@ -498,11 +510,13 @@ static void walk_to_end(struct active_walk *t)
 	unsigned s = WALK_CONTINUES;
 	while (s == WALK_CONTINUES)
 		s = t->out->frames.len < WALK_MAX_FRAMES ? step(t) : WALK_TOO_DEEP;
-	if (s != WALK_COMPLETE && ends_at_named_root(t->out))
+	if (s != WALK_COMPLETE && !facts_missed(t->facts) && ends_at_named_root(t->out))
 		s = WALK_COMPLETE;
 	t->out->end = (enum walk_end)s;
-	debug(LOG_UNWIND, 3, "walk from %#lx: %u frames, %s",
-	      (unsigned long)t->out->frames.data[0].pc, t->out->frames.len, walk_end_name[s]);
+	const struct frame *last = last_frame(t);
+	debug(LOG_UNWIND, 3, "walk from %#lx: %u frames, %s at %#lx (%s)",
+	      (unsigned long)t->out->frames.data[0].pc, t->out->frames.len, walk_end_name[s],
+	      (unsigned long)last->va, last->code && last->code->path ? last->code->path : "?");
 }
 
 static struct active_walk begin_walk(struct walker *w, struct space *s, read_word read, void *ctx,

@@ -62,6 +62,12 @@ struct walker; /* holds a cache from pc to recipe; one per thread of Sonde */
 struct walker *walker_new(void);
 void walker_free(struct walker *w);
 
+/* While hurried, walks take no longer than it takes to read the stack: modules that are not
+ * analysed yet are not analysed, and the walk, and each after it, ends. */
+void walker_hurry(struct walker *w, bool hurried);
+/* Whether a walk has met such a module since the walker is hurried. */
+bool walker_missed(const struct walker *w);
+
 /* Walks from `regs`. out->frames is emptied first; after the walk, it has at least the innermost
  * frame. */
 void walk_stack(struct walker *w, struct space *s, const struct registers *regs, read_word read,

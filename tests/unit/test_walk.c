@@ -562,6 +562,28 @@ SCENE(thread_signal)
 SCENE(coroutine)
 SCENE(made_stack)
 
+/* The stack leads through this program and the C library. */
+static void a_hurried_walk_analyses_nothing(void **state)
+{
+	static struct victim v;
+	(void)state;
+	start_victim(&v, scene_callback);
+	for (int i = 0; i < 2; i++) {
+		walker_hurry(v.walker, true);
+		walk_live(&v);
+		assert_true(walker_missed(v.walker));
+		assert_int_equal(flow_is_ready(space_find(v.space, v.regs.pc).code->flow), false);
+	}
+	walker_hurry(v.walker, false);
+	walk_live(&v);
+	compare_to_truth(&v);
+	walker_hurry(v.walker, true);
+	walk_live(&v);
+	assert_false(walker_missed(v.walker));
+	compare_to_truth(&v);
+	end_victim(&v);
+}
+
 /* Without call frame information roots are known by what the code does. */
 static void call_frame_information_is_not_needed(void **state)
 {
@@ -1018,6 +1040,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(walks_thread_signal),
 		cmocka_unit_test(walks_coroutine),
 		cmocka_unit_test(walks_made_stack),
+		cmocka_unit_test(a_hurried_walk_analyses_nothing),
 		cmocka_unit_test(jumps_lead_to_where_they_go),
 		cmocka_unit_test_teardown(call_frame_information_is_not_needed,
 					  use_everything_again),

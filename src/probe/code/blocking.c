@@ -124,50 +124,12 @@ static void add_makers(struct target *t, struct code *code, uint64_t bias)
 	}
 }
 
-/* Finds the number of the system call at `va`; -1 if the code before it in its block does not set
- * it to a constant. False if no instruction begins there: on x86-64, the two bytes of a system call
- * are often part of another one. */
-static bool find_number(const struct target *t, const struct code *code, const struct block *b,
-			uint64_t va, int64_t *number)
+/* Whether the call may install a seccomp filter or, if `waits`, may block. */
+static bool is_wanted(const struct target *t, int64_t number, bool waits)
 {
-	const struct arch *arch = t->shared->arch;
-	unsigned reg = calls_number_register(arch);
-	uint64_t at = b->start;
-	struct insn in;
-	*number = -1;
-	for (; at < va; at += in.length) {
-		size_t n;
-		const uint8_t *p = module_at(code->module, at, arch->insn_max, &n);
-		if (!p || !arch->decode(p, n, at, DECODE_FULL, &in))
-			return false;
-		if (regset_has(&in.writes, reg))
-			*number = in.op == OP_SET && in.dst == reg ? in.imm : -1;
-	}
-	return at == va;
-}
-
-/* Whether there is a call that may install a seccomp filter or, if `waits`, may block. */
-static bool is_wanted(struct target *t, struct code *code, const struct cfg *g, uint64_t va,
-		      bool waits)
-{
-	int64_t number;
-	uint32_t block = cfg_block_at(g, va);
-	if (block == BLOCK_NONE || !find_number(t, code, &g->blocks[block], va, &number))
-		return false;
 	if (number == -1 || number == SYS_prctl || number == SYS_seccomp)
 		return true;
 	return waits && number >= 0 && number < RT_CALLS && target_header(t)->calls[number];
-}
-
-/* The function that contains va. Where the module's tables do not give its bounds, recipes_at()
- * discovers the functions of the module. */
-static uint32_t function_of(struct code *code, uint64_t va)
-{
-	uint32_t count, function = flow_function_at(code->flow, va);
-	if (function != UINT32_MAX && flow_functions(code->flow, &count)[function].bounded)
-		return function;
-	recipes_at(code->recipes, va);
-	return flow_function_at(code->flow, va);
 }
 
 static bool is_added(const struct target *t, const struct code *code, uint64_t bias, uint64_t start)
@@ -202,7 +164,7 @@ static void add_caller(void *ctx, const struct far_jump *j)
 	uint32_t count, function;
 	if (!j->call || j->target != c->callee)
 		return;
-	function = function_of(c->code, j->from);
+	function = call_sites_function(c->code->flow, j->from);
 	if (function == UINT32_MAX)
 		return;
 	const struct cfg *cfg = flow_cfg(c->code->flow, function, &g->arena, &g->tmp);
@@ -214,11 +176,10 @@ static void add_caller(void *ctx, const struct far_jump *j)
 	arena_clear(&g->tmp);
 }
 
-static void add_call(struct target *t, struct code *code, uint64_t bias, uint64_t va, bool waits,
-		     uint64_t *last)
+static void add_call(struct target *t, struct code *code, uint64_t bias,
+		     const struct system_call *site, bool waits, uint64_t *last)
 {
-	struct shared *g = t->shared;
-	uint32_t function = function_of(code, va), count;
+	uint32_t function = call_sites_function(code->flow, site->va), count;
 	if (function == UINT32_MAX)
 		return;
 	uint64_t start = flow_functions(code->flow, &count)[function].start;
@@ -228,23 +189,18 @@ static void add_call(struct target *t, struct code *code, uint64_t bias, uint64_
 		struct pinned_callers c = {t, code, bias, start};
 		far_jumps(code->module, code->arch, add_caller, &c);
 		*last = start;
-		return;
-	}
-	const struct cfg *cfg = flow_cfg(code->flow, function, &g->arena, &g->tmp);
-	if (is_wanted(t, code, cfg, va, waits)) {
+	} else if (is_wanted(t, site->number, waits)) {
 		add_function(t, code, bias, start);
 		*last = start;
 	}
-	arena_clear(&g->arena);
-	arena_clear(&g->tmp);
 }
 
 static void add_calls(struct target *t, struct code *code, uint64_t bias, bool waits)
 {
 	uint64_t last = UINT64_MAX;
 	const call_sites *sites = call_sites_of(t->shared, code);
-	vec_each (va, sites)
-		add_call(t, code, bias, *va, waits, &last);
+	vec_each (site, sites)
+		add_call(t, code, bias, site, waits, &last);
 }
 
 static uint64_t first_code(const struct code *code)

@@ -2,16 +2,21 @@
 
 #include <stdlib.h>
 
+#include "probe/code/scout.h"
+
 /* Indexed by the id of the code; NULL: not found yet. */
 struct module_facts {
 	VEC(struct intrusions *) intrusions;
 	VEC(struct private_registers *) private_registers;
 	VEC(call_sites *) calls;
+	struct scout *scout;
 };
 
 struct module_facts *module_facts_new(void)
 {
-	return xcalloc(1, sizeof(struct module_facts));
+	struct module_facts *f = xcalloc(1, sizeof(*f));
+	f->scout = scout_new();
+	return f;
 }
 
 void module_facts_free(struct module_facts *f)
@@ -31,6 +36,7 @@ void module_facts_free(struct module_facts *f)
 			vec_free(*c);
 		free(*c);
 	}
+	scout_free(f->scout);
 	vec_free(&f->calls);
 	vec_free(&f->intrusions);
 	vec_free(&f->private_registers);
@@ -79,15 +85,34 @@ struct regset private_registers_of(struct shared *s, const struct site *site)
 	return known->of[site_function(site)].registers;
 }
 
-const call_sites *call_sites_of(struct shared *s, const struct code *code)
+static call_sites **calls_of(struct module_facts *f, const struct code *code)
 {
-	struct module_facts *f = s->facts;
 	while (f->calls.len <= code->id)
 		vec_push(&f->calls, NULL);
-	call_sites **known = &f->calls.data[code->id];
+	return &f->calls.data[code->id];
+}
+
+const call_sites *call_sites_of(struct shared *s, const struct code *code)
+{
+	call_sites **known = calls_of(s->facts, code);
 	if (!*known) {
 		*known = xcalloc(1, sizeof(**known));
-		call_sites_find(*known, code->module, code->arch);
+		call_sites_find(*known, code->flow, NULL);
 	}
 	return *known;
+}
+
+bool call_sites_known(struct shared *s, const struct code *code)
+{
+	call_sites **known = calls_of(s->facts, code), found = {0};
+	if (*known)
+		return true;
+	if (!call_sites_find_soon(&found, code->flow) &&
+	    !scout_ask(s->facts->scout, code, &found)) {
+		vec_free(&found);
+		return false;
+	}
+	*known = xcalloc(1, sizeof(**known));
+	**known = found;
+	return true;
 }

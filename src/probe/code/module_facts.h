@@ -20,3 +20,5 @@ void private_registers_find(struct shared *s, const struct code *code);
 bool private_registers_known(const struct shared *s, const struct code *code);
 /* The module's system calls. */
 const call_sites *call_sites_of(struct shared *s, const struct code *code);
+/* Whether these are known, or found quickly. Otherwise they are searched for in the background. */
+bool call_sites_known(struct shared *s, const struct code *code);

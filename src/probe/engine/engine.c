@@ -16,6 +16,7 @@
 #include "probe/region/read.h"
 #include "probe/stop/adopt_measured.h"
 #include "probe/stop/batch.h"
+#include "probe/stop/rehearse.h"
 #include "process/memory.h"
 
 struct engine *engine_new(const struct engine_options *o)
@@ -40,6 +41,26 @@ void engine_on_demand(struct engine *g)
 {
 	g->shared.options.on_demand = true;
 	control_ignore_births(g->shared.control);
+}
+
+struct studying {
+	struct shared *shared;
+	bool known;
+};
+
+static void study_code(void *ctx, struct code *code, uint64_t bias)
+{
+	struct studying *s = ctx;
+	(void)bias;
+	if (code->flow && !call_sites_known(s->shared, code))
+		s->known = false;
+}
+
+bool engine_study(struct engine *g, struct space *s)
+{
+	struct studying study = {&g->shared, true};
+	space_codes(s, study_code, &study);
+	return study.known;
 }
 
 static void shared_release(struct shared *s)
@@ -140,7 +161,7 @@ int target_look(struct target *t, struct err *e)
 	struct stop stop = {.target = t};
 	if (!t->alive || !t->region.in)
 		return target_unusable(t, e);
-	int rc = target_stop(t, e);
+	int rc = stop_to_walk(t, NULL, e);
 	if (rc)
 		return rc;
 	stop_settle(&stop);

@@ -30,6 +30,10 @@ void engine_free(struct engine *g);
  * engine_options.lazy. */
 void engine_on_demand(struct engine *g);
 
+/* Whether enough is known of all modules of a process that engine_attach() and target_commit() take
+ * little time. Otherwise they are studied in the background, and the caller asks again. */
+bool engine_study(struct engine *g, struct space *s);
+
 /* *out is set only on success, here and in engine_launch(). */
 int engine_attach(struct engine *g, int pid, struct target **out, struct err *e);
 /* The program is stopped when it has just been loaded: its libraries are mapped, but no code of

@@ -10,6 +10,7 @@
 #include "probe/stop/abandon.h"
 #include "probe/stop/batch.h"
 #include "probe/stop/heal.h"
+#include "probe/stop/rehearse.h"
 #include "probe/stop/where.h"
 #include "process/memory.h"
 
@@ -115,7 +116,7 @@ void leave(struct target *t)
 	struct shared *g = t->shared;
 	struct err e;
 	events_drain(engine_of(t));
-	if (!t->alive || target_stop(t, &e))
+	if (!t->alive || stop_to_walk(t, NULL, &e))
 		return;
 	t->stopped = true;
 	if (t->lineage->inherited && target_inherit_now(t, &e))

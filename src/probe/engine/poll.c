@@ -5,6 +5,7 @@
 #include "probe/region/confinement.h"
 #include "probe/region/raw.h"
 #include "probe/stop/filters.h"
+#include "probe/stop/rehearse.h"
 #include "process/threads.h"
 
 /* The time between two checks for paths that the runtime could not walk. */
@@ -35,7 +36,7 @@ static void check_filters(struct target *t)
 	struct engine *g = engine_of(t);
 	struct err e;
 	struct stop stop = {.target = t};
-	if (t->lineage->held || target_stop(t, &e))
+	if (t->lineage->held || stop_to_walk(t, NULL, &e))
 		return;
 	stop_settle(&stop);
 	bool stays = filters_look(&stop);

@@ -20,6 +20,7 @@
 #include "probe/stop/check.h"
 #include "probe/stop/filters.h"
 #include "probe/stop/redirect.h"
+#include "probe/stop/rehearse.h"
 #include "process/memory.h"
 
 struct batch {
@@ -328,7 +329,7 @@ int batch_commit(struct target *t, struct batch_result *result, struct err *e)
 	}
 	uint64_t begin = now_ns();
 	if (!was_stopped)
-		rc = target_stop(t, e);
+		rc = stop_to_walk(t, &begin, e);
 	if (!rc && !was_stopped && (rc = confinement_check_batch(t, e)))
 		control_resume(g->control, t->pid);
 	if (rc) {

@@ -4,6 +4,7 @@
  * threads will be in mostly the same modules when the program is stopped to be changed. */
 #include "probe/stop/rehearse.h"
 
+#include "base/clock.h"
 #include "process/control.h"
 #include "process/memory.h"
 
@@ -23,17 +24,6 @@ static uint32_t read_registers(struct target *t, struct registers *out)
 	return found;
 }
 
-/* Whether the functions of all modules are collected in which a thread is right now. */
-static bool is_analysed(struct target *t, const struct registers *registers, uint32_t count)
-{
-	for (uint32_t i = 0; i < count; i++) {
-		struct place at = space_find(t->space, registers[i].pc);
-		if (at.code && at.code->flow && !flow_is_ready(at.code->flow))
-			return false;
-	}
-	return true;
-}
-
 static void walk_from(struct target *t, const struct registers *registers, uint32_t count)
 {
 	struct shared *g = t->shared;
@@ -45,19 +35,57 @@ static void walk_from(struct target *t, const struct registers *registers, uint3
 	}
 }
 
-int stop_rehearsed(struct target *t, struct err *e)
+/* Whether all modules are analysed that the stacks lead through. */
+static bool is_analysed(struct target *t, const struct registers *registers, uint32_t count)
 {
-	struct control *c = t->shared->control;
+	struct walker *w = t->shared->walker;
+	walker_hurry(w, true);
+	walk_from(t, registers, count);
+	bool missed = walker_missed(w);
+	walker_hurry(w, false);
+	return !missed;
+}
+
+/* `*begin`: see stop_to_walk(). */
+static int stop_analysed(struct target *t, int (*stop)(struct target *, struct err *),
+			 uint64_t *begin, struct err *e)
+{
 	struct registers registers[MAX_REHEARSED];
+	uint64_t before = 0; /* ns of the stops that were in vain */
 	for (unsigned round = 0;; round++) {
-		int rc = control_stop(c, t->pid, e);
+		*begin = now_ns() - before;
+		int rc = stop(t, e);
 		if (rc)
 			return rc;
 		uint32_t count = read_registers(t, registers);
-		/* The first round is for the stacks. */
-		if (round == MAX_ROUNDS || (round && is_analysed(t, registers, count)))
+		if (round == MAX_ROUNDS || is_analysed(t, registers, count))
 			return 0;
-		control_resume(c, t->pid);
+		control_resume(t->shared->control, t->pid);
+		before = now_ns() - *begin;
 		walk_from(t, registers, count);
 	}
+}
+
+int stop_to_walk(struct target *t, uint64_t *begin, struct err *e)
+{
+	uint64_t ignored;
+	return stop_analysed(t, target_stop, begin ? begin : &ignored, e);
+}
+
+static int stop_untouched(struct target *t, struct err *e)
+{
+	return control_stop(t->shared->control, t->pid, e);
+}
+
+int stop_rehearsed(struct target *t, struct err *e)
+{
+	struct registers registers[MAX_REHEARSED];
+	uint64_t ignored;
+	int rc = stop_untouched(t, e);
+	if (rc)
+		return rc;
+	uint32_t count = read_registers(t, registers);
+	control_resume(t->shared->control, t->pid);
+	walk_from(t, registers, count);
+	return stop_analysed(t, stop_untouched, &ignored, e);
 }

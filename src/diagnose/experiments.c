@@ -127,8 +127,8 @@ static double base_of(const struct diagnosis *d, const struct live_experiment *x
 static bool is_misleading(const struct diagnosis *d, const struct live_experiment *x)
 {
 	enum measure m = hypotheses[x->hypothesis].measure;
-	return (m == MEASURE_CPU || m == MEASURE_IMBALANCE) && x->focus.part[CODE] != CODE &&
-	       !d->own->probes.cpu_clock && d->own->machine.crowded;
+	return (m == MEASURE_CPU || m == MEASURE_IMBALANCE) && x->probed &&
+	       d->own->machine.crowded && !probes_read_cpu_clock(&d->own->probes);
 }
 
 static bool is_about_waits(uint32_t hypothesis)
@@ -136,21 +136,23 @@ static bool is_about_waits(uint32_t hypothesis)
 	return measures[hypotheses[hypothesis].measure].hierarchy != HIERARCHIES;
 }
 
-/* Samples decide about waits, if there are any: they show each wait for what it is, and probes in
- * code that waits often would take long. */
-static bool needs_probes(const struct diagnosis *d, uint32_t hypothesis)
+/* Samples decide, if there are any. They show each wait for what it is. And what a probe in hot
+ * code costs is more than its hits: the code around it was moved, and jumps there and back. */
+static bool are_probed(void *ctx, enum hypothesis_id h)
 {
-	return !is_about_waits(hypothesis) || !d->own->samples.sampler;
+	(void)h;
+	return !((struct diagnosis *)ctx)->own->samples.sampler;
 }
 
+/* The kernel measures the CPU time of all code. */
 static bool has_probes(const struct diagnosis *d, const struct live_experiment *x)
 {
+	bool all = x->focus.part[CODE] == CODE;
 	if (x->by_samples || is_misleading(d, x))
 		return false;
-	if (!needs_probes(d, x->hypothesis) ||
-	    (is_about_waits(x->hypothesis) && d->own->waits.ignored.len))
+	if (is_about_waits(x->hypothesis) && (d->own->samples.sampler || d->own->waits.ignored.len))
 		return false;
-	return x->focus.part[CODE] == CODE || probes_measure(&d->own->probes, x->focus.part[CODE]);
+	return all || probes_measure(&d->own->probes, x->focus.part[CODE]);
 }
 
 double begun_per_second(const struct diagnosis *d, const struct experiment *e)
@@ -175,7 +177,7 @@ static void begin(void *ctx, uint32_t experiment, enum hypothesis_id h, const st
 	x->active = x->new = true;
 	x->by_samples = by_samples;
 	x->focus = *f;
-	x->probed = f->part[CODE] != CODE && !by_samples && needs_probes(d, h);
+	x->probed = f->part[CODE] != CODE && !by_samples && are_probed(d, h);
 	if (x->probed)
 		probes_want(&d->own->probes, f->part[CODE]);
 	vec_push(&d->own->beginning, experiment);
@@ -240,6 +242,7 @@ static double overhead(void *ctx)
 const struct program_ops diagnose_ops = {
 	.parts = find_parts,
 	.concerns = concerns,
+	.probes = are_probed,
 	.begin = begin,
 	.end = end,
 	.commit = commit,

@@ -72,36 +72,39 @@ static void mark_chains(const struct diagnosis *d, const struct kept_chains *k, 
 			kept_chain_parts(d, k, c, mark_part, used);
 }
 
-static void prepare_names(const struct diagnosis *d, struct finding_names *n,
-			  const struct kept_chains *k)
+struct finding_names *history_names(const struct diagnosis *d)
 {
+	struct finding_names *n = names_new(d, false);
+	struct kept_chains chains = {0};
 	uint32_t count = search_resources(d->own->search)->list.len;
 	uint8_t *used = xcalloc(count, 1);
 	VEC(uint32_t) parts = {0};
+	evidence_choose(d, &chains);
 	mark_used(d, used);
-	mark_chains(d, k, used);
+	mark_chains(d, &chains, used);
 	for (uint32_t i = 0; i < count; i++)
 		if (used[i])
 			vec_push(&parts, i);
 	names_prepare(n, parts.data, parts.len);
+	kept_chains_release(&chains);
 	free(used);
 	vec_free(&parts);
+	return n;
 }
 
-void history_write(struct diagnosis *d, bool last)
+void history_write(struct diagnosis *d, struct finding_names *names)
 {
 	uint32_t count = search_resources(d->own->search)->list.len;
-	struct rows rows = {.d = d, .names = names_new(d)};
+	struct rows rows = {.d = d, .names = names ? names : names_new(d, true)};
 	struct kept_chains chains = {0};
 	rows.of = xmalloc(count * sizeof(*rows.of));
 	memset(rows.of, 0xff, count * sizeof(*rows.of));
 	evidence_choose(d, &chains);
-	if (last)
-		prepare_names(d, rows.names, &chains);
 	write_all(&rows);
 	evidence_write(&rows, &chains);
 	kept_chains_release(&chains);
-	names_free(rows.names);
+	if (!names)
+		names_free(rows.names);
 	hashmap_release(&rows.files);
 	free(rows.of);
 }

@@ -100,9 +100,8 @@ void processes_step(struct diagnosis *d);
 void processes_watch(struct diagnosis *d);
 /* Lets processes alone that have no probes. */
 void processes_rest(struct diagnosis *d);
-/* Makes the process a target, so that it can be probed; false if that is impossible. ctx is the
- * struct diagnosis. */
-bool process_begin(void *ctx, uint32_t process);
+/* Makes the process a target, so that it can be probed. ctx is the struct diagnosis. */
+enum reach process_begin(void *ctx, uint32_t process);
 /* Adds a process that is not young. The target may be NULL. */
 void process_add(struct diagnosis *d, int pid, struct target *t);
 /* From now on, the code of a target and what it waits for are examined. */
@@ -118,5 +117,8 @@ double imbalance_loss(const struct diagnosis *d, const struct live_experiment *x
 void imbalance_begin(const struct diagnosis *d, struct live_experiment *x);
 
 /* history.c */
-/* Writes the search and the evidence again; with names from the source if it is the last time. */
-void history_write(struct diagnosis *d, bool last);
+/* Writes the search and the evidence again. `names` are those by source lines, for the last time;
+ * NULL while the search runs. */
+void history_write(struct diagnosis *d, struct finding_names *names);
+/* Names by source lines for all that history_write() will write; the caller frees them. */
+struct finding_names *history_names(const struct diagnosis *d);

@@ -53,17 +53,21 @@ struct machine_process {
 	struct target *target; /* NULL: it is not probed now */
 	bool gone;             /* it has ended, or executes another program */
 	bool unprobed;         /* it cannot be probed */
+	bool studied;          /* what probing needs to know of its modules is known */
+	bool awaited;          /* it is to be probed when that is so */
 	bool watched;          /* probes measure its waits */
-	bool waits;            /* a thread of it was seen waiting */
 	bool stale;            /* it has mapped code since its modules were read */
 	bool executed;         /* the engine has reported that it executes its program */
 	bool newborn;          /* it has tracked threads that were born since it was last stopped */
 	uint32_t begun;        /* how often it became a target */
 	double forks;          /* processes that it has started in the last second or so */
-	double probed;         /* s: when it last had probes */
-	double watch_ends;     /* s: until when its waits are measured; 0: they were not yet */
-	double refreshed;      /* s: when its modules were last read */
-	double looked;         /* s: when it was last stopped for its new threads */
+	/* s in samples of its threads lately: running; blocked, in threads that also run; blocked
+	 * in others. */
+	double ran, blocked, asleep;
+	double probed;     /* s: when it last had probes */
+	double watch_ends; /* s: until when its waits are measured; 0: they were not yet */
+	double refreshed;  /* s: when its modules were last read */
+	double looked;     /* s: when it was last stopped for its new threads */
 	uint32_t part;
 	uint32_t program; /* hash of the path of what it executes */
 	uint32_t pool;    /* thread */

@@ -11,19 +11,22 @@
 struct finding_names {
 	const struct diagnosis *d;
 	struct places *places;
-	VEC(struct module *) copies; /* by the code's number; the engine uses the originals */
+	bool running;
+	VEC(struct module *) copies; /* while the search runs; by the code's number */
 	bool prepared;               /* names_prepare() was called */
 	struct arena arena;
 };
 
-static struct module *copied_module(void *ctx, uint32_t number)
+static struct module *named_module(void *ctx, uint32_t number)
 {
 	struct finding_names *n = ctx;
 	struct codes *codes = engine_codes(n->d->probing.engine);
+	const struct code *c = codes_get(codes, number);
 	struct err ignored;
+	if (!n->running)
+		return c->module;
 	while (n->copies.len <= number)
 		vec_push(&n->copies, NULL);
-	const struct code *c = codes_get(codes, number);
 	struct module **copy = &n->copies.data[number];
 	if (!*copy && c->module && module_open_again(copy, c->module, &ignored))
 		*copy = NULL;
@@ -36,11 +39,12 @@ static struct flow *known_flow(void *ctx, uint32_t number)
 	return codes_get(engine_codes(n->d->probing.engine), number)->flow;
 }
 
-struct finding_names *names_new(const struct diagnosis *d)
+struct finding_names *names_new(const struct diagnosis *d, bool running)
 {
 	struct finding_names *n = xcalloc(1, sizeof(*n));
 	n->d = d;
-	n->places = places_new(copied_module, known_flow, n);
+	n->running = running;
+	n->places = places_new(named_module, known_flow, n);
 	arena_init(&n->arena);
 	return n;
 }
@@ -84,9 +88,30 @@ static void ask_for_object(const struct finding_names *n, const struct wait_obje
 		ask_for_code(n, o->user, asked);
 }
 
+static const struct code *code_of_module(const struct finding_names *n, uint32_t module)
+{
+	const struct diagnosis *d = n->d;
+	return module < d->own->sink.stacks.modules.codes.len
+		       ? d->own->sink.stacks.modules.codes.data[module]
+		       : NULL;
+}
+
+static void ask_for_profile(const struct finding_names *n, asked_list *asked)
+{
+	vec_each (node, &n->d->profile.nodes) {
+		const struct code *c = node->kind == NODE_FRAME || node->kind == NODE_LEAF
+					       ? code_of_module(n, node->module)
+					       : NULL;
+		if (c)
+			vec_push(asked, (struct place_asked){c->id, node->address});
+	}
+}
+
 void names_prepare(struct finding_names *n, const uint32_t *parts, uint32_t count)
 {
 	asked_list asked = {0};
+	if (!n->running)
+		ask_for_profile(n, &asked);
 	n->prepared = true;
 	for (uint32_t i = 0; i < count; i++) {
 		const struct wait_object *o = object_of_part(n, parts[i]);
@@ -97,6 +122,12 @@ void names_prepare(struct finding_names *n, const uint32_t *parts, uint32_t coun
 	}
 	places_prepare(n->places, asked.data, asked.len);
 	vec_free(&asked);
+}
+
+const struct structure *names_structure(const struct finding_names *n, uint32_t module)
+{
+	const struct code *c = code_of_module(n, module);
+	return c ? places_structure(n->places, c->id) : NULL;
 }
 
 static const char *chain_of(struct finding_names *n, const level_list *levels)

@@ -6,12 +6,17 @@
 
 struct finding_names;
 
-struct finding_names *names_new(const struct diagnosis *d);
+/* While the search runs, modules are opened a second time: the engine must not see the symbols that
+ * come from debugging information. */
+struct finding_names *names_new(const struct diagnosis *d, bool running);
 void names_free(struct finding_names *n);
 
 /* Recovers the source structure that is needed to name these parts: of code, and of the places
- * where objects were made. Call it once for all of them. */
+ * where objects were made. Call it once for all of them. When the search has ended, it is recovered
+ * for all of the profile's code as well. */
 void names_prepare(struct finding_names *n, const uint32_t *parts, uint32_t count);
+/* What was recovered of a module of the profile, or NULL. */
+const struct structure *names_structure(const struct finding_names *n, uint32_t module);
 
 /* The name of a function or loop. */
 struct code_name {

@@ -4,11 +4,12 @@
  *	start, end   before the program runs and after it has ended, if Sonde has started it
  *	stops        while it is stopped
  *	probes       hits, times the overhead of one hit
- *	samples      interrupts, times an estimate of their overhead
- *	contention   its threads were ready to run while Sonde had CPUs
+ *	samples      interrupts, times the overhead of one
+ *	contention   its threads were ready to run while Sonde had CPUs, or no CPU was idle
  *
- * All of it delays the program; but of the last three, threads that run at the same time each have
- * their share. */
+ * All of it delays the program. Of the last three, threads that run at the same time each have
+ * their share; but if they spin for each other, as in OpenMP and MPI, what delays one of them
+ * delays all. */
 #pragma once
 #include <stdint.h>
 
@@ -18,19 +19,23 @@ struct machine;
 struct overhead_sums {
 	double time; /* that time, since the beginning of the search */
 	double run;  /* CPU time of the program */
+	double own;  /* of Sonde */
+	double busy; /* of all programs */
+	double spun; /* CPU time of the program in which it spun */
 	double stops, probes, samples, contention;
 };
 
 struct overhead {
 	struct overhead_sums sums, marks[32];
 	uint32_t marked;
-	/* s so far: CPU time of Sonde, ready time of the program, CPU time of all programs. */
-	double own, ready, busy;
+	double cpus;        /* how many there are */
+	double ready;       /* s so far: of the program's threads */
+	double sample_time; /* s that the program loses with each sample; 0: not measured yet */
 };
 
 /* What was measured so far. */
 struct overhead_reading {
-	double stops, probes; /* s */
+	double stops, probes, spun; /* s */
 	uint64_t samples;
 };
 /* Call it after each step of the machine. */

@@ -15,10 +15,8 @@ static const double max_clock_overhead = 2.5;
 void probes_init(struct probes *p, struct engine *g, struct machine *m, struct mapped *mapped,
 		 struct code_parts *code, struct ledger *l)
 {
-	const struct probe_overheads *c = engine_probe_overheads(g);
 	*p = (struct probes){
 		.engine = g, .machine = m, .mapped = mapped, .code = code, .ledger = l};
-	p->cpu_clock = c->enter + c->exit < max_clock_overhead * 2 * c->wall;
 }
 
 void probes_release(struct probes *p)
@@ -33,6 +31,12 @@ void probes_release(struct probes *p)
 	hashmap_release(&p->avoided);
 	hashmap_release(&p->subject_at);
 	hashmap_release(&p->row_at);
+}
+
+bool probes_read_cpu_clock(const struct probes *p)
+{
+	const struct probe_overheads *c = engine_probe_overheads(p->engine);
+	return c->enter + c->exit < max_clock_overhead * 2 * c->wall;
 }
 
 static struct probe *find(const struct probes *p, uint32_t part)
@@ -77,7 +81,7 @@ static void note_in(struct probes *p, struct probe *x, uint32_t process, uint32_
 static double call_overhead(const struct probes *p)
 {
 	const struct probe_overheads *c = engine_probe_overheads(p->engine);
-	return 1e-9 * (p->cpu_clock ? c->enter + c->exit : 2 * c->wall);
+	return 1e-9 * (probes_read_cpu_clock(p) ? c->enter + c->exit : 2 * c->wall);
 }
 
 /* Returns the overhead above which a single new probe is too hot: a third of the limit. */
@@ -101,8 +105,11 @@ uint32_t probes_add(struct probes *p, uint32_t part, uint32_t process,
 	request.code = what.code;
 	request.va = what.va;
 	request.loop = what.loop;
-	if (!mapped_bias(p->mapped, process, what.code, &request.bias) ||
-	    !p->reach(p->ctx, process))
+	if (!mapped_bias(p->mapped, process, what.code, &request.bias))
+		return SUBJECT_NONE;
+	enum reach reach = p->reach(p->ctx, process);
+	p->later |= reach == REACHED_LATER;
+	if (reach != REACHED)
 		return SUBJECT_NONE;
 	struct target *t = p->machine->processes.data[process].target;
 	uint32_t subject = target_add(t, &request, &e);
@@ -125,7 +132,7 @@ void probes_remove(struct probes *p, const struct probe_in *in)
 static void put_in(struct probes *p, struct probe *x, uint32_t process)
 {
 	const struct subject_request request = {
-		.metrics = 1 << RT_WALL | (p->cpu_clock ? 1 << RT_CPU : 0),
+		.metrics = 1 << RT_WALL | (probes_read_cpu_clock(p) ? 1 << RT_CPU : 0),
 		.budget = budget_for(p, fresh_time),
 	};
 	uint32_t subject =
@@ -158,6 +165,23 @@ static bool is_avoided(const struct probes *p, uint32_t part)
 	return hashmap_get(&p->avoided, function_key(p, part)) != HASHMAP_NONE;
 }
 
+uint32_t probes_busiest(const struct probes *p, uint32_t part)
+{
+	double most = 0;
+	uint32_t busiest = UINT32_MAX;
+	vec_each (process, &p->machine->live_processes) {
+		double seen = 0;
+		ledger_each (e, p->ledger, part)
+			if (p->machine->threads.data[e->thread].process == *process)
+				seen += e->amount[AMOUNT_SEEN_CPU];
+		if (seen > most) {
+			most = seen;
+			busiest = *process;
+		}
+	}
+	return busiest;
+}
+
 /* Whether samples have shown the part in the process; in any, if that is UINT32_MAX. */
 static bool was_seen(const struct probes *p, uint32_t part, uint32_t process)
 {
@@ -178,12 +202,13 @@ void probes_want(struct probes *p, uint32_t part)
 	if (x->users++ || x->state == PROBE_HOT || x->state == PROBE_REFUSED)
 		return;
 	bool anywhere = !was_seen(p, part, UINT32_MAX);
+	p->later = false;
 	for (uint32_t i = 0; i < p->machine->live_processes.len; i++) {
 		uint32_t process = p->machine->live_processes.data[i];
 		if (anywhere || was_seen(p, part, process))
 			put_in(p, x, process);
 	}
-	x->state = x->in.len ? PROBE_IN : PROBE_REFUSED;
+	x->state = x->in.len ? PROBE_IN : p->later ? PROBE_OUT : PROBE_REFUSED;
 }
 
 void probes_drop(struct probes *p, uint32_t part)
@@ -342,7 +367,7 @@ static void on_value(void *ctx, const struct path_value *v)
 	r->probe = probe;
 	r->thread = machine_thread_of(p->machine, s->process, v->tid);
 	r->recursive = v->recursive;
-	r->reported_ns += v->total[p->cpu_clock ? RT_CPU : RT_WALL];
+	r->reported_ns += v->total[probes_read_cpu_clock(p) ? RT_CPU : RT_WALL];
 	r->reported_calls += v->calls;
 }
 
@@ -351,7 +376,7 @@ static void add_row(struct probes *p, struct probe_row *r)
 {
 	struct probe *x = &p->list.data[r->probe];
 	double seconds = r->reported_ns > r->ns ? 1e-9 * (double)(r->reported_ns - r->ns) : 0;
-	if (seconds > 0 && !r->recursive && p->cpu_clock)
+	if (seconds > 0 && !r->recursive && probes_read_cpu_clock(p))
 		ledger_add(p->ledger, x->part, r->thread, LEDGER_NONE, AMOUNT_CPU, seconds);
 	else if (seconds > 0 && !r->recursive)
 		ledger_step(p->ledger, x->part, r->thread, STEP_WALL, seconds);

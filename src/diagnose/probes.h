@@ -38,9 +38,15 @@ struct probe_row {
 	uint32_t reading; /* in which it was last reported */
 };
 
+enum reach {
+	REACHED,
+	REACHED_LATER, /* its modules are being studied; see probes_loaded() */
+	REACHED_NEVER,
+};
+
 struct probes {
-	/* Makes a process a target, if it is none; false if that is impossible. */
-	bool (*reach)(void *ctx, uint32_t process);
+	/* Makes a process a target, if it is none. */
+	enum reach (*reach)(void *ctx, uint32_t process);
 	void *ctx;
 	struct engine *engine;
 	struct machine *machine;
@@ -48,7 +54,6 @@ struct probes {
 	struct code_parts *code;
 	struct ledger *ledger;
 	double max_overhead;
-	bool cpu_clock; /* probes read the CPU clock, because it is cheap here; else see ledger.h */
 	VEC(struct probe) list;
 	struct hashmap at;         /* part -> probe */
 	struct hashmap subject_at; /* process << 32 | subject -> probe */
@@ -58,6 +63,7 @@ struct probes {
 	VEC(uint32_t) reported; /* rows that were reported in this reading */
 	uint32_t reading;
 	VEC(uint32_t) dirty; /* processes with something to commit */
+	bool later;          /* a process will be reached later */
 	double spent;        /* s in probes so far, of all processes */
 	double read;         /* s: when values were last read */
 };
@@ -65,6 +71,9 @@ struct probes {
 void probes_init(struct probes *p, struct engine *g, struct machine *m, struct mapped *mapped,
 		 struct code_parts *code, struct ledger *l);
 void probes_release(struct probes *p);
+/* Whether probes read the CPU clock, because it is cheap here; else see ledger.h. Searches without
+ * probes do not ask, and save the time that measuring it takes. */
+bool probes_read_cpu_clock(const struct probes *p);
 
 /* These count the users of a probe. Changes take effect with the next commit. */
 void probes_want(struct probes *p, uint32_t part);
@@ -73,6 +82,8 @@ void probes_drop(struct probes *p, uint32_t part);
 bool probes_measure(const struct probes *p, uint32_t part);
 /* True if probes were removed from the part because it is entered too often. */
 bool probes_are_hot(const struct probes *p, uint32_t part);
+/* The process in which samples have shown the part most often; UINT32_MAX: none. */
+uint32_t probes_busiest(const struct probes *p, uint32_t part);
 /* Adds a subject for the part in one process, with the next commit: for counters, which are not
  * shared by experiments. Returns SUBJECT_NONE if that is impossible. */
 uint32_t probes_add(struct probes *p, uint32_t part, uint32_t process,

@@ -55,6 +55,7 @@ static void refresh_modules(struct diagnosis *d, uint32_t process)
 {
 	struct space *space = process_space(d, process);
 	d->own->machine.processes.data[process].stale = false;
+	d->own->machine.processes.data[process].studied = false;
 	d->own->machine.processes.data[process].refreshed = d->own->machine.time;
 	mapped_refresh(&d->own->mapped, process, space, on_code, d);
 	find_main(d, process);
@@ -109,16 +110,28 @@ static void commit_to(struct diagnosis *d, struct target *t)
 				e.text);
 }
 
-bool process_begin(void *ctx, uint32_t process)
+/* Nobody waits while a process's modules are studied: until then, samples decide. */
+static bool is_studied(struct diagnosis *d, uint32_t process)
+{
+	bool studied = d->own->machine.processes.data[process].studied ||
+		       engine_study(d->probing.engine, process_space(d, process));
+	d->own->machine.processes.data[process].studied = studied;
+	d->own->machine.processes.data[process].awaited |= !studied;
+	return studied;
+}
+
+enum reach process_begin(void *ctx, uint32_t process)
 {
 	struct diagnosis *d = ctx;
 	struct machine_process *p = &d->own->machine.processes.data[process];
 	struct target *t = NULL;
 	struct err e;
 	if (p->target || p->unprobed || p->gone || !p->pid || !is_sampled(d))
-		return p->target && !p->unprobed;
+		return p->target && !p->unprobed ? REACHED : REACHED_NEVER;
 	if (leave_to_samples(d, p))
-		return false;
+		return REACHED_NEVER;
+	if (!is_studied(d, process))
+		return REACHED_LATER;
 	int rc = engine_attach(d->probing.engine, p->pid, &t, &e);
 	const char *why = rc ? NULL : target_unprobed(t);
 	if (why) {
@@ -129,11 +142,11 @@ bool process_begin(void *ctx, uint32_t process)
 	}
 	p->unprobed = rc || why;
 	if (p->unprobed)
-		return false;
+		return REACHED_NEVER;
 	p->target = t;
 	p->begun++;
 	refresh_modules(d, process);
-	return true;
+	return REACHED;
 }
 
 /* Lets a process alone again. */
@@ -179,11 +192,13 @@ static const double watch_time = 1; /* s for which probes measure the waits of a
  * and how many bytes they move; so they are in for a while only. */
 static void watch(struct diagnosis *d, uint32_t process)
 {
+	enum reach reach = process_begin(d, process);
 	struct machine_process *p = &d->own->machine.processes.data[process];
-	p->watch_ends = d->own->machine.time + watch_time;
-	if (!process_begin(d, process))
+	if (reach == REACHED_LATER)
 		return;
-	p = &d->own->machine.processes.data[process];
+	p->watch_ends = d->own->machine.time + watch_time;
+	if (reach == REACHED_NEVER)
+		return;
 	target_watch_waits(p->target, true);
 	commit_to(d, p->target);
 	p->watched = true;
@@ -211,6 +226,27 @@ static bool is_waiting_found(const struct diagnosis *d)
 	return false;
 }
 
+/* Whether a process has been blocked lately, and not only because it has just been started. If its
+ * threads spin or compute, and others only sleep, there is hardly a system call to count, and
+ * putting the probes in takes a tenth of a second of a CPU. */
+static bool is_blocked(const struct machine_process *p, double now)
+{
+	static const double startup = 0.5; /* s */
+	static const double least_blocked = 0.1, hardly_runs = 0.05;
+	bool blocked = p->blocked > least_blocked * (p->blocked + p->ran) ||
+		       p->ran < hardly_runs * p->asleep;
+	return blocked && now - p->born >= startup;
+}
+
+/* What was seen counts the less, the longer ago it was. */
+static void fade_seen(struct machine_process *p)
+{
+	static const double kept = 0.8;
+	p->blocked *= kept;
+	p->asleep *= kept;
+	p->ran *= kept;
+}
+
 void processes_watch(struct diagnosis *d)
 {
 	struct machine *m = &d->own->machine;
@@ -218,7 +254,9 @@ void processes_watch(struct diagnosis *d)
 	for (uint32_t i = 0; is_sampled(d) && i < m->live_processes.len; i++) {
 		uint32_t process = m->live_processes.data[i];
 		struct machine_process *p = &m->processes.data[process];
-		if (found && p->watch_ends <= 0 && p->waits)
+		bool blocked = is_blocked(p, m->time);
+		fade_seen(p);
+		if (found && blocked && p->watch_ends <= 0)
 			watch(d, process);
 		else if (p->watched && p->target && m->time >= p->watch_ends)
 			end_watch(d, p);
@@ -441,6 +479,13 @@ static void examine_new_modules(struct diagnosis *d, uint32_t process)
 	commit_to(d, t);
 }
 
+/* Puts in the probes that were wanted before. */
+static void begin_awaited(struct diagnosis *d, uint32_t process)
+{
+	d->own->machine.processes.data[process].awaited = false;
+	probes_loaded(&d->own->probes, process);
+}
+
 void processes_step(struct diagnosis *d)
 {
 	struct machine *m = &d->own->machine;
@@ -455,6 +500,8 @@ void processes_step(struct diagnosis *d)
 		struct machine_process *p = &m->processes.data[m->live_processes.data[i]];
 		if (p->stale && m->time - p->refreshed >= refresh_pause)
 			examine_new_modules(d, m->live_processes.data[i]);
+		if (p->awaited && is_studied(d, m->live_processes.data[i]))
+			begin_awaited(d, m->live_processes.data[i]);
 		if (is_sampled(d) && p->target && !p->unprobed && leave_to_samples(d, p))
 			process_rest(d, m->live_processes.data[i]);
 		if (is_sampled(d))

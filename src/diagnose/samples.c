@@ -10,7 +10,6 @@
 #include "isa/arch.h"
 #include "process/threads.h"
 #include "profile/profile.h"
-#include "unwind/links.h"
 
 enum { STARTUP_FRAMES = 4 }; /* outermost frames in which startup code is looked for */
 
@@ -38,6 +37,7 @@ void samples_release(struct samples *s)
 	hashmap_release(&s->holder_at);
 	hashmap_release(&s->ran);
 	vec_free(&s->news);
+	wait_functions_release(&s->wait_functions);
 }
 
 /* ---- a stack as parts of the code ---- */
@@ -139,60 +139,6 @@ static void note_amounts(struct samples *s, uint32_t thread, uint32_t object, en
 			ledger_add(s->ledger, *part, thread, object, what, seconds);
 }
 
-/* Returns the kind of object that a frame waits for, by the name of its function or, in libraries
- * without names, by that of the library; OBJECT_KINDS if that does not show it. */
-static enum object_kind kind_of_frame(const struct frame *f)
-{
-	const char *file = f->code && f->code->path ? strrchr(f->code->path, '/') : NULL;
-	enum object_kind k = waits_kind_of(code_name_at(f->code, f->va));
-	if (k == OBJECT_KINDS && file && (strstr(file, "/libgomp.") || strstr(file, "omp.so")))
-		return OBJECT_OPENMP;
-	if (k == OBJECT_KINDS && file && strstr(file, "/libmpi"))
-		return OBJECT_MESSAGE;
-	return k;
-}
-
-/* The same by the name of the function that the frame calls. It need not be the next frame: it may
- * have tail-called a function without a name. */
-static enum object_kind kind_of_call(const struct frame *f, uint64_t *callee)
-{
-	if (f->exact || !f->code || !f->code->flow)
-		return OBJECT_KINDS;
-	struct call_site call = links_call_before(f->code->flow, f->va);
-	*callee = call.target;
-	return call.direct ? waits_kind_of(code_name_at(f->code, call.target)) : OBJECT_KINDS;
-}
-
-/* The function on the stack that waits, and the kind of object that it waits for. */
-struct waiting_function {
-	enum object_kind kind; /* OBJECT_KINDS: there is none */
-	const struct code *code;
-	uint64_t va;    /* in it */
-	uint64_t bias;  /* of the code */
-	bool innermost; /* the thread is in this function itself */
-};
-
-/* Finds the function of the plumbing that waits. The outermost one, which the program's own code
- * calls, is decisive. */
-static struct waiting_function waiting_on_stack(const struct walk *w)
-{
-	struct waiting_function found = {.kind = OBJECT_KINDS};
-	for (uint32_t i = 0; i < w->frames.len; i++) {
-		const struct frame *f = &w->frames.data[i];
-		uint64_t va = f->va;
-		bool plumbing = is_plumbing_at(f->code, f->va);
-		enum object_kind k = plumbing ? kind_of_frame(f) : OBJECT_KINDS;
-		bool called = k == OBJECT_KINDS && i;
-		if (called)
-			k = kind_of_call(f, &va);
-		if (k != OBJECT_KINDS && !(called && k == found.kind))
-			found = (struct waiting_function){k, f->code, va, f->pc - f->va, !i};
-		if (!plumbing)
-			break;
-	}
-	return found;
-}
-
 /* Returns true if a running thread that is in such a function waits by spinning. */
 static bool spins(enum object_kind kind)
 {
@@ -260,9 +206,9 @@ static void cut_relays(struct samples *s)
 
 /* Learns the object's kind from the stack of a thread that waits for it. Returns the object, or the
  * one that it turns out to be a part of. */
-static uint32_t learn_kind(struct samples *s, uint32_t object, const struct walk *w)
+static uint32_t learn_kind(struct samples *s, uint32_t object, enum object_kind kind)
 {
-	waits_learn(s->waits, object, waiting_on_stack(w).kind);
+	waits_learn(s->waits, object, kind);
 	uint32_t whole = s->waits->objects.data[object].merged;
 	return whole == LEDGER_NONE ? object : whole;
 }
@@ -273,11 +219,27 @@ struct seen_stack {
 	const struct walk *walk;
 	const struct call_made *call; /* the system call that the thread waits in; NULL: it runs */
 	const struct call_made *in_kernel; /* the system call that it runs in; NULL: none */
-	uint64_t spun_on;                  /* the address that it spins on, if it spins */
+	const struct registers *registers; /* NULL: unknown */
 	/* In the profile. Without a node, the stack only shows the search where the program is. */
 	uint32_t node;
 	double seconds; /* that it represents */
 };
+
+/* The address that a thread spins on, if it spins: what the next load reads. Without a load, it may
+ * be what its function's first argument points to. */
+static uint64_t spun_on(const struct frame *f, const struct registers *r)
+{
+	enum { MOST_INSNS = 4 };
+	struct insn in;
+	uint64_t va = f->va;
+	for (int i = 0; f->code && f->code->module && i < MOST_INSNS; i++, va += in.length) {
+		if (!decode_at(f->code->module, f->code->arch, va, DECODE_FULL, &in))
+			break;
+		if (in.op == OP_LOAD && in.a < REGISTERS && in.b == REG_NONE)
+			return r->reg[in.a] + (uint64_t)in.imm;
+	}
+	return r->reg[arch_native()->first_arg];
+}
 
 static bool are_waits_probed(const struct samples *s, uint32_t process)
 {
@@ -298,16 +260,17 @@ static uint32_t probed_object(struct samples *s, uint32_t process, uint32_t thre
 
 /* The same without probes. The function stands for the object of a thread that spins or polls, if
  * the object is not known otherwise. A library for messages polls for whatever comes. */
-static uint32_t unprobed_object(struct samples *s, uint32_t process,
-				const struct waiting_function *f, const struct seen_stack *x)
+static uint32_t unprobed_object(struct samples *s, uint32_t process, const struct wait_function *f,
+				const struct seen_stack *x)
 {
 	uint32_t object = x->call && f->kind != OBJECT_MESSAGE
 				  ? waits_in_call(s->waits, process, x->call)
 				  : LEDGER_NONE;
 	if (object != LEDGER_NONE || !spins(f->kind))
 		return object;
-	if (f->kind == OBJECT_SPIN && f->innermost)
-		object = waits_on_variable(s->waits, process, f->kind, x->spun_on);
+	if (f->kind == OBJECT_SPIN && f->innermost && x->registers)
+		object = waits_on_variable(s->waits, process, f->kind,
+					   spun_on(x->walk->frames.data, x->registers));
 	return object != LEDGER_NONE
 		       ? object
 		       : waits_in_function(s->waits, process, f->kind, f->code, f->va, f->bias);
@@ -317,11 +280,11 @@ static uint32_t unprobed_object(struct samples *s, uint32_t process,
 static uint32_t waited_for(struct samples *s, uint32_t process, uint32_t thread,
 			   const struct seen_stack *x)
 {
-	struct waiting_function f = waiting_on_stack(x->walk);
+	struct wait_function f = wait_function_on_stack(&s->wait_functions, x->walk);
 	uint32_t object = are_waits_probed(s, process)
 				  ? probed_object(s, process, thread, spins(f.kind), x->call)
 				  : unprobed_object(s, process, &f, x);
-	return object == LEDGER_NONE ? object : learn_kind(s, object, x->walk);
+	return object == LEDGER_NONE ? object : learn_kind(s, object, f.kind);
 }
 
 /* `small` is the share of the time in operations that move few bytes, where probes do not measure
@@ -334,7 +297,6 @@ static void note_wait(struct samples *s, uint32_t process, uint32_t thread, uint
 	if (s->chain.len)
 		waits_used(s->waits, object, vec_last(&s->chain));
 	if (t->counted && !object_kinds[s->waits->objects.data[object].kind].joins) {
-		s->machine->processes.data[process].waits = true;
 		note_amounts(s, thread, object, AMOUNT_SEEN_WAIT, seconds);
 		if (small > 0)
 			note_amounts(s, thread, object, AMOUNT_SEEN_SMALL, small * seconds);
@@ -355,7 +317,7 @@ static bool note_ignored(struct samples *s, uint32_t process, uint32_t thread, c
 	if (!waits_ignored(s->waits, &x, &object, &small))
 		return false;
 	if (call)
-		object = learn_kind(s, object, w);
+		object = learn_kind(s, object, wait_function_on_stack(&s->wait_functions, w).kind);
 	s->waits->objects.data[object].sampled += seconds;
 	note_wait(s, process, thread, object, node, seconds, small);
 	return true;
@@ -373,8 +335,10 @@ static void note_unprobed(struct samples *s, uint32_t thread, uint32_t object,
 			ledger_step(s->ledger, *part, thread, STEP_WAITED, seconds);
 	if (call)
 		machine_slept(s->machine, thread, kind, seconds);
-	else if (s->machine->threads.data[thread].counted && !kind->joins)
+	else if (s->machine->threads.data[thread].counted && !kind->joins) {
 		note_amounts(s, thread, object, AMOUNT_SPIN, seconds);
+		s->spun += seconds;
+	}
 }
 
 /* A thread that runs in the kernel, in a system call for I/O: that time is part of the call. */
@@ -416,6 +380,17 @@ static double stretch_of(const struct samples *s, uint32_t thread, bool is_block
 	return is_blocked ? machine_wait_stretch(t) : machine_stretch(t);
 }
 
+static void note_blocked(struct samples *s, uint32_t process, uint32_t thread, uint32_t object,
+			 double seconds)
+{
+	static const double runs = 0.01; /* s in the last second or so */
+	const struct machine_thread *t = &s->machine->threads.data[thread];
+	struct machine_process *p = &s->machine->processes.data[process];
+	machine_seen_in_call(s->machine, thread, seconds);
+	if (t->counted && !object_kinds[s->waits->objects.data[object].kind].joins)
+		*(t->ran >= runs ? &p->blocked : &p->asleep) += seconds;
+}
+
 static void note_stack(struct samples *s, const struct seen_stack *x)
 {
 	double seconds = x->seconds;
@@ -425,8 +400,10 @@ static void note_stack(struct samples *s, const struct seen_stack *x)
 	if (process == UINT32_MAX)
 		return;
 	uint32_t thread = machine_thread_of(s->machine, process, x->tid);
-	if (!x->call)
+	if (!x->call) {
 		seconds = machine_seen(s->machine, thread, x->tid, seconds);
+		s->machine->processes.data[process].ran += seconds;
+	}
 	find_chain(s, x->walk);
 	if (x->call && note_ignored(s, process, thread, x->walk, x->call, x->node, seconds))
 		return;
@@ -436,7 +413,7 @@ static void note_stack(struct samples *s, const struct seen_stack *x)
 	if (object != LEDGER_NONE && !x->call)
 		s->seconds[SAMPLE_CPU] += seconds;
 	if (object != LEDGER_NONE && x->call)
-		machine_seen_in_call(s->machine, thread, seconds);
+		note_blocked(s, process, thread, object, seconds);
 	if (object != LEDGER_NONE && !are_waits_probed(s, process))
 		note_unprobed(s, thread, object, x->call, seconds);
 	if (object != LEDGER_NONE)
@@ -470,22 +447,6 @@ static void before_sample(void *ctx, struct sample *sample)
 		r->known &= ~(UINT32_C(1) << arch_native()->fp);
 }
 
-/* The address that a thread spins on, if it spins: what the next load reads. Without a load, it may
- * be what its function's first argument points to. */
-static uint64_t spun_on(const struct frame *f, const struct registers *r)
-{
-	enum { MOST_INSNS = 4 };
-	struct insn in;
-	uint64_t va = f->va;
-	for (int i = 0; f->code && f->code->module && i < MOST_INSNS; i++, va += in.length) {
-		if (!decode_at(f->code->module, f->code->arch, va, DECODE_FULL, &in))
-			break;
-		if (in.op == OP_LOAD && in.a < REGISTERS && in.b == REG_NONE)
-			return r->reg[in.a] + (uint64_t)in.imm;
-	}
-	return r->reg[arch_native()->first_arg];
-}
-
 /* Called when a sample has its node in the profile. */
 static void on_placed(void *ctx, const struct sample *sample, const struct walk *w, uint32_t node)
 {
@@ -495,15 +456,14 @@ static void on_placed(void *ctx, const struct sample *sample, const struct walk 
 	bool called = f && sample->in_kernel && !sample->blocked &&
 		      call_in_kernel(f->code, f->va, &sample->registers, &made);
 	if (w)
-		note_stack(s,
-			   &(struct seen_stack){.pid = sample->pid,
-						.tid = sample->tid,
-						.walk = w,
-						.call = sample->blocked ? &sample->call : NULL,
-						.in_kernel = called ? &made : NULL,
-						.spun_on = f ? spun_on(f, &sample->registers) : 0,
-						.node = node,
-						.seconds = 1e-9 * (double)sample->weight});
+		note_stack(s, &(struct seen_stack){.pid = sample->pid,
+						   .tid = sample->tid,
+						   .walk = w,
+						   .call = sample->blocked ? &sample->call : NULL,
+						   .in_kernel = called ? &made : NULL,
+						   .registers = &sample->registers,
+						   .node = node,
+						   .seconds = 1e-9 * (double)sample->weight});
 }
 
 /* A process is young before its first sample is noted. The rest is handled between two steps, not

@@ -4,7 +4,7 @@
 #pragma once
 #include "callpath/sink.h"
 #include "diagnose/code.h"
-#include "diagnose/waits.h"
+#include "diagnose/wait_function.h"
 #include "search/search.h"
 
 /* Where the thread that holds a contended lock was. */
@@ -52,11 +52,13 @@ struct samples {
 	resource_list parts;
 	struct hashmap chain_at;
 	double seconds[SAMPLE_CLASSES]; /* of all samples that count, also those without a chain */
+	double spun;                    /* s of CPU time in samples of threads that spin */
 	VEC(uint32_t) stamps;           /* by part: the last sample that had it */
 	uint32_t stamp;
 	VEC(struct last_place) last; /* by thread */
 	VEC(struct lock_holder) holders;
 	struct hashmap holder_at;
+	struct wait_functions wait_functions;
 	struct hashmap ran;            /* tid -> ms of CPU time, when it was last looked at */
 	double looked;                 /* s: when the program was last looked at */
 	VEC(struct process_news) news; /* not handled yet */

@@ -55,13 +55,15 @@ static void save_history(struct diagnosis *d)
 	if (now_ns() < session_next_save(&d->session) || now == d->own->saved)
 		return;
 	d->own->saved = now;
-	history_write(d, false);
+	history_write(d, NULL);
 }
 
 /* Watching system calls may take a third of the overhead limit. A call has two probes. */
 static void limit_waits(struct diagnosis *d)
 {
 	double most = d->o->search.max_overhead / 3;
+	if (!d->own->waits.reported.len)
+		return;
 	double seconds = 2e-9 * engine_probe_overheads(d->probing.engine)->block;
 	struct err ignored;
 	if (!waits_limit(&d->own->waits, seconds, most))
@@ -85,17 +87,43 @@ static bool is_over(struct session *session)
 	return !machine_lives(&d->own->machine) || d->session.ended;
 }
 
-/* Counts the trips of loops that take much of the time and are entered often. */
+/* Whether an experiment found code that takes much of the time, and nothing in it that does. */
+static bool is_innermost(const struct diagnosis *d, const struct experiment *e)
+{
+	if (e->state != EXPERIMENT_TRUE || e->over || e->hypothesis != CPU_BOUND ||
+	    e->focus.part[CODE] == CODE)
+		return false;
+	vec_each (child, &e->children) {
+		const struct experiment *inner = search_get(d->own->search, *child);
+		if (inner->state != EXPERIMENT_FALSE && inner->focus.part[CODE] != CODE)
+			return false;
+	}
+	return true;
+}
+
+/* Whether the code may be entered so often that entering it takes time. Only probes tell how often;
+ * without them, it is counted to find out. */
+static bool may_be_entered_often(const struct diagnosis *d, const struct experiment *e)
+{
+	uint32_t part = e->focus.part[CODE];
+	if (d->own->samples.sampler)
+		return is_innermost(d, e);
+	return code_part(d->own->code, part).loop &&
+	       (probes_are_hot(&d->own->probes, part) || begun_per_second(d, e) >= often_begun);
+}
+
+/* Counts one loop or function after the other, while that takes little of the time. */
 static void count_trips(struct diagnosis *d)
 {
+	double most = d->o->search.max_overhead;
 	for (uint32_t i = 0; i < search_count(d->own->search); i++) {
 		const struct experiment *e = search_get(d->own->search, i);
-		uint32_t part = e->focus.part[CODE];
-		if (e->state != EXPERIMENT_TRUE || e->hypothesis != CPU_BOUND || part == CODE ||
-		    !code_part(d->own->code, part).loop)
-			continue;
-		if (probes_are_hot(&d->own->probes, part) || begun_per_second(d, e) >= often_begun)
-			trips_count(&d->own->trips, part);
+		if (trips_are_counted(&d->own->trips) ||
+		    (most > 0 && overhead_of_probing(&d->own->overhead) > most / 2))
+			return;
+		if (e->state == EXPERIMENT_TRUE && e->hypothesis == CPU_BOUND &&
+		    e->focus.part[CODE] != CODE && may_be_entered_often(d, e))
+			trips_count(&d->own->trips, e->focus.part[CODE]);
 	}
 }
 
@@ -284,7 +312,7 @@ uint32_t diagnose_strongest(struct diagnosis *d, const char **lines, uint32_t mo
 	uint32_t list[STRONGEST_MAX], parts[STRONGEST_MAX];
 	uint32_t count = strongest(d, list, most < STRONGEST_MAX ? most : STRONGEST_MAX);
 	if (!d->own->names)
-		d->own->names = names_new(d);
+		d->own->names = names_new(d, true);
 	for (uint32_t i = 0; i < count; i++)
 		parts[i] = search_get(d->own->search, list[i])->focus.part[CODE];
 	names_prepare(d->own->names, parts, count);
@@ -324,27 +352,44 @@ static void leave(struct session *session)
 	facts_number(&d->profile, "search_seconds", d->session.seconds, 3);
 	note_overhead(d);
 	profile_fact(&d->profile, "ended", d->session.ended);
-	history_write(d, false);
+	history_write(d, NULL);
 }
+
+/* The end: the profile's code and what was searched get their names. */
+struct naming {
+	const struct diagnosis *d;
+	struct finding_names *names;
+};
 
 static struct module *opened_module(void *ctx, uint32_t module)
 {
-	const struct diagnosis *d = ctx;
-	return d->own->sink.stacks.modules.codes.data[module]->module;
+	const struct naming *n = ctx;
+	return n->d->own->sink.stacks.modules.codes.data[module]->module;
 }
 
 static struct flow *known_flow(void *ctx, uint32_t module)
 {
-	const struct diagnosis *d = ctx;
-	return d->own->sink.stacks.modules.codes.data[module]->flow;
+	const struct naming *n = ctx;
+	return n->d->own->sink.stacks.modules.codes.data[module]->flow;
+}
+
+static const struct structure *known_structure(void *ctx, uint32_t module)
+{
+	const struct naming *n = ctx;
+	return names_structure(n->names, module);
 }
 
 static void complete(struct session *session)
 {
 	struct diagnosis *d = session->own;
-	const struct fuse_options fuse = {.module = opened_module, .flow = known_flow, .ctx = d};
+	struct naming naming = {d, history_names(d)};
+	const struct fuse_options fuse = {.module = opened_module,
+					  .flow = known_flow,
+					  .structure = known_structure,
+					  .ctx = &naming};
 	profile_fuse(&d->profile, &fuse);
-	history_write(d, true);
+	history_write(d, naming.names);
+	names_free(naming.names);
 	findings_make(&d->profile);
 	note_overhead(d);
 }

@@ -30,6 +30,7 @@ void diagnose_step(struct diagnosis *d)
 		      &(struct overhead_reading){
 			      .stops = 1e-9 * (double)engine_stopped_ns(d->probing.engine),
 			      .probes = own->probes.spent,
+			      .spun = own->samples.spun,
 			      .samples = own->sink.samples});
 	report_new_parts(d);
 }

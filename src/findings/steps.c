@@ -135,13 +135,26 @@ static void worth_dividing(struct advising *a)
 	}
 }
 
+/* How often a part of the code was entered while that was counted; NULL if it was not. */
+static const struct evidence_trip *trip_of(const struct known *k, uint32_t part)
+{
+	vec_each (x, &k->e->trips)
+		if (x->resource == part && x->entries && x->seconds > 0)
+			return x;
+	return NULL;
+}
+
+static bool is_function(const struct known *k, uint32_t part)
+{
+	return k->p->resources.data[part].kind == RESOURCE_FUNCTION;
+}
+
 /* Adds advice about a loop that is entered often, for a few iterations each time. */
 static bool add_trips(struct advising *a, const struct candidate *c)
 {
-	const struct evidence_trip *trip = NULL;
-	vec_each (x, &a->t->k->e->trips)
-		trip = x->resource == c->part && x->entries ? x : trip;
-	if (!trip || trip->seconds <= 0)
+	const struct evidence_trip *trip = trip_of(a->t->k, c->part);
+	if (!trip || is_function(a->t->k, c->part) ||
+	    (double)trip->entries < often_begun * trip->seconds)
 		return false;
 	double length = (double)trip->iterations / (double)trip->entries;
 	if (length > short_trip)
@@ -158,14 +171,19 @@ static bool add_trips(struct advising *a, const struct candidate *c)
 static bool add_calls(struct advising *a, const struct candidate *c)
 {
 	const struct known *k = a->t->k;
-	bool is_function = k->p->resources.data[c->part].kind == RESOURCE_FUNCTION;
-	double rate = is_function ? known_rate(k, &k->p->experiments.data[c->experiment]) : 0;
+	const struct evidence_trip *counted = trip_of(k, c->part);
+	if (!is_function(k, c->part))
+		return false;
+	double rate = counted ? (double)counted->entries / counted->seconds
+			      : known_rate(k, &k->p->experiments.data[c->experiment]);
+	bool millions = rate >= 1e6;
 	if (rate < often_begun || c->share / rate > short_call)
 		return false;
 	advise(a,
-	       "%s is called about %.0f thousand times per second, %.2g us each: consider batching "
+	       "%s is called about %.3g %s times per second, %.2g us each: consider batching "
 	       "the work of several calls",
-	       known_noun(a->t->k, c->part), rate / 1000, 1e6 * c->share / rate);
+	       known_noun(a->t->k, c->part), millions ? 1e-6 * rate : 1e-3 * rate,
+	       millions ? "million" : "thousand", 1e6 * c->share / rate);
 	return true;
 }
 

@@ -76,14 +76,15 @@ static bool is_known(struct known_module *k, uint64_t va)
 	return false;
 }
 
-static void find_unknown(struct places *p, uint32_t module, const struct place_asked *list,
-			 uint32_t count, address_list *out)
+/* Sorts the addresses, and removes those that are known, or listed twice. */
+static void keep_unknown(struct known_module *k, address_list *addresses)
 {
-	for (uint32_t i = 0; i < count; i++)
-		if (list[i].module == module &&
-		    !is_known(&p->modules.data[module], list[i].address))
-			vec_push(out, list[i].address);
-	order_by_address(out->data, out->len, sizeof(*out->data), 0);
+	uint32_t kept = 0;
+	order_by_address(addresses->data, addresses->len, sizeof(*addresses->data), 0);
+	vec_each (va, addresses)
+		if ((!kept || *va != addresses->data[kept - 1]) && !is_known(k, *va))
+			addresses->data[kept++] = *va;
+	addresses->len = kept;
 }
 
 static void recover(struct places *p, uint32_t module, const address_list *addresses)
@@ -111,14 +112,23 @@ void places_prepare(struct places *p, const struct place_asked *list, uint32_t c
 	for (uint32_t i = 0; i < count; i++)
 		while (list[i].module != INDEX_NONE && p->modules.len <= list[i].module)
 			vec_push(&p->modules, (struct known_module){0});
+	address_list *asked = xcalloc(p->modules.len + (size_t)1, sizeof(*asked));
+	for (uint32_t i = 0; i < count; i++)
+		if (list[i].module != INDEX_NONE)
+			vec_push(&asked[list[i].module], list[i].address);
 	for (uint32_t i = 0; i < p->modules.len; i++) {
-		address_list unknown = {0};
-		if (!p->modules.data[i].failed)
-			find_unknown(p, i, list, count, &unknown);
-		if (unknown.len)
-			recover(p, i, &unknown);
-		vec_free(&unknown);
+		keep_unknown(&p->modules.data[i], &asked[i]);
+		if (asked[i].len && !p->modules.data[i].failed)
+			recover(p, i, &asked[i]);
+		vec_free(&asked[i]);
 	}
+	free(asked);
+}
+
+const struct structure *places_structure(const struct places *p, uint32_t module)
+{
+	const struct known_module *k = module < p->modules.len ? &p->modules.data[module] : NULL;
+	return k && k->parts.len == 1 ? k->parts.data[0].structure : NULL;
 }
 
 /* ---- levels ---- */

@@ -22,6 +22,9 @@ struct place_asked {
 };
 /* Recovers the structure of the functions at these addresses, as far as it is not known yet. */
 void places_prepare(struct places *p, const struct place_asked *list, uint32_t count);
+/* The structure of all functions of a module that were asked for, or NULL if it could not be
+ * recovered, or not at once. */
+const struct structure *places_structure(const struct places *p, uint32_t module);
 
 enum { PLACE_LOOPS = 8 };
 

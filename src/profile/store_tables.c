@@ -477,7 +477,8 @@ const struct store_table store_tables[STORE_TABLES] = {
 			       "where a thread was while others waited for a lock that it held."),
 	[TABLE_TRIP_COUNT] =
 		TABLE(trip_count, evidence.trips, struct evidence_trip, CHANGES_AS_A_WHOLE,
-		      "loops that are entered often, with their trip counts during a short time."),
+		      "loops and functions that take much of the time: how often they were entered "
+		      "during a short time, and the iterations of loops."),
 	[TABLE_FINDING] = TABLE(finding, findings, struct profile_finding, CHANGES_AS_A_WHOLE,
 				"findings, the most important first."),
 	[TABLE_REMARK] = TABLE(remark, remarks, struct profile_remark, CHANGES_AS_A_WHOLE,

@@ -125,6 +125,10 @@ struct sampler {
  * ERR_UNSUPPORTED and a sentence that names the setting and how to change it. */
 int sampler_new(struct sampler **out, const struct sampler_options *o, struct err *e);
 
+/* Measures how long (s) a sample of perf interrupts a thread, on the calling one, for a millisecond
+ * or so. */
+double sample_overhead(void);
+
 /* The two kinds. In their options, all functions of the sink must be set. */
 int perf_sampler_new(struct sampler **out, const struct sampler_options *o, struct err *e);
 /* Measures clocks only. */

@@ -24,6 +24,9 @@ struct program_ops {
 	 * waiting is not worth testing on library code that all waits go through. NULL: all code is
 	 * worth testing. */
 	bool (*concerns)(void *ctx, enum hypothesis_id h, uint32_t code);
+	/* Returns whether experiments on code are measured by probes. If not, samples measure all
+	 * of them at no cost, so that they need not take turns. NULL: always. */
+	bool (*probes)(void *ctx, enum hypothesis_id h);
 	/* Measuring begins and ends with the next commit. Experiments that have ended are not read
 	 * again. `by_samples`: measure without probes. */
 	void (*begin)(void *ctx, uint32_t experiment, enum hypothesis_id h, const struct focus *f,

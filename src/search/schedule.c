@@ -79,7 +79,7 @@ static void queue(struct search *s, uint32_t number)
 {
 	struct trial *t = trial_of(s, number);
 	t->by_samples = is_doubtful(s, number);
-	if (t->by_samples || !needs_probes(experiment_of(s, number)))
+	if (t->by_samples || !needs_probes(s, experiment_of(s, number)))
 		vec_push(&s->free, number);
 	else if (s->now < t->not_before)
 		vec_push(&s->waiting, number);
@@ -132,7 +132,7 @@ void schedule_probes(struct search *s, uint32_t number)
 void schedule_rank(struct search *s, uint32_t number)
 {
 	const struct experiment *e = experiment_of(s, number);
-	if (e->state == EXPERIMENT_READY && needs_probes(e))
+	if (e->state == EXPERIMENT_READY && needs_probes(s, e))
 		push_ready(s, number);
 }
 
@@ -219,7 +219,7 @@ static void list_measured(struct search *s, enum experiment_state state, enum pr
 {
 	vec_each (number, &s->measured) {
 		const struct experiment *e = experiment_of(s, *number);
-		if (e->state != state || !needs_probes(e) ||
+		if (e->state != state || !needs_probes(s, e) ||
 		    (state != EXPERIMENT_TRUE && e->priority != p))
 			continue;
 		const struct trial *t = trial_of(s, *number);
@@ -306,7 +306,7 @@ static uint32_t undecided_with_probes(struct search *s)
 	uint32_t count = 0;
 	vec_each (number, &s->measured) {
 		const struct experiment *e = experiment_of(s, *number);
-		count += e->state == EXPERIMENT_ACTIVE && needs_probes(e) && !e->sampled;
+		count += e->state == EXPERIMENT_ACTIVE && needs_probes(s, e) && !e->sampled;
 	}
 	return count;
 }

@@ -59,9 +59,10 @@ static inline bool is_root(const struct experiment *e)
 }
 
 /* Experiments on all of the code are measured without probes in it. */
-static inline bool needs_probes(const struct experiment *e)
+static inline bool needs_probes(const struct search *s, const struct experiment *e)
 {
-	return e->focus.part[CODE] != CODE;
+	return e->focus.part[CODE] != CODE &&
+	       (!s->ops->probes || s->ops->probes(s->ctx, (enum hypothesis_id)e->hypothesis));
 }
 
 /* Reads and decides all experiments that are being measured. */

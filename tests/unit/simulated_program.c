@@ -289,6 +289,12 @@ static void parts(void *ctx, const struct focus *f, enum hierarchy h, resource_l
 		vec_push(out, *r);
 }
 
+static bool are_probed(void *ctx, enum hypothesis_id h)
+{
+	(void)h;
+	return !((struct simulation *)ctx)->unprobed;
+}
+
 static void begin(void *ctx, uint32_t experiment, enum hypothesis_id h, const struct focus *f,
 		  bool by_samples)
 {
@@ -300,8 +306,8 @@ static void begin(void *ctx, uint32_t experiment, enum hypothesis_id h, const st
 	probe->begun = true;
 	probe->reading = (struct reading){0};
 	probe->sampled = false;
-	probe->sampled =
-		by_samples || (p->sampled_above > 0 && probe_overhead(p, probe) > p->sampled_above);
+	probe->sampled = by_samples || p->unprobed ||
+			 (p->sampled_above > 0 && probe_overhead(p, probe) > p->sampled_above);
 	probe->reading.sampled = probe->sampled;
 	p->changes++;
 	p->uncommitted++;
@@ -340,6 +346,7 @@ static double overhead(void *ctx)
 
 static const struct program_ops ops = {
 	.parts = parts,
+	.probes = are_probed,
 	.begin = begin,
 	.end = end,
 	.commit = commit,

@@ -410,6 +410,24 @@ static void deep_start_is_quicker(void **state)
 	simulation_release(&graph);
 }
 
+/* Then no experiment waits for its turn, and there is no overhead to limit. */
+static void without_probes_all_is_tested_at_once(void **state)
+{
+	struct simulation probed, unprobed;
+	struct search_options o = search_defaults;
+	(void)state;
+	study_large(&probed, true);
+	simulation_init(&unprobed, &o, SEED);
+	unprobed.unprobed = true;
+	plant(&unprobed);
+	run_until_settled(&unprobed, 60);
+	check_large(&unprobed);
+	assert_true(time_of(&unprobed, 1) < time_of(&probed, 1));
+	assert_int_equal(unprobed.most_begun, 0);
+	simulation_release(&probed);
+	simulation_release(&unprobed);
+}
+
 static void the_same_input_gives_the_same_search(void **state)
 {
 	struct simulation a, b;
@@ -980,6 +998,7 @@ int main(void)
 		cmocka_unit_test(a_root_may_become_true_later),
 		cmocka_unit_test(parts_that_come_and_go_do_not_swamp_the_search),
 		cmocka_unit_test(targets_of_indirect_calls_are_taken_in),
+		cmocka_unit_test(without_probes_all_is_tested_at_once),
 		cmocka_unit_test(overhead_is_limited),
 		cmocka_unit_test(what_overheads_too_much_is_decided_all_the_same),
 		cmocka_unit_test(what_is_not_decided_is_unknown_at_the_end),

@@ -13,7 +13,7 @@ double parse_overhead(const char *value)
 		return 0;
 	double percent = strtod(value, &end);
 	end += *end == '%';
-	if (end == value || *end || !isfinite(percent) || percent < 0)
+	if (end == value || *end || !isfinite(percent) || percent <= 0)
 		die("--max-overhead takes a percentage of run time such as 5 or 0.5, or 'none', "
 		    "not '%s'",
 		    value);

@@ -241,8 +241,18 @@ struct history_walk {
 	VEC(struct history_line) todo; /* the next line is the last element */
 	bool *shown;
 	bool folded;      /* some experiments were folded */
+	bool probed;      /* probes measured some: then it is noted what samples measured */
 	double threshold; /* of the hypothesis that is being written */
 };
+
+static bool were_probes_used(const struct profile *p)
+{
+	vec_each (x, &p->experiments)
+		if (!experiment_is_untested(x) && !(x->flags & EXPERIMENT_SAMPLED) &&
+		    p->resources.data[x->focus[PROFILE_CODE]].parent != PROFILE_NONE)
+			return true;
+	return false;
+}
 
 static void add_columns(const struct profile_experiment *x, struct text *out)
 {
@@ -301,7 +311,7 @@ static void add_notes(const struct history_walk *w, const struct profile_experim
 		add_note(&notes, "deep starter");
 	if (x->origin == PROFILE_CONNECTING)
 		add_note(&notes, "connecting");
-	if (x->flags & EXPERIMENT_SAMPLED)
+	if (w->probed && x->flags & EXPERIMENT_SAMPLED)
 		add_note(&notes, "sampled");
 	if (x->flags & EXPERIMENT_UNSURE)
 		add_note(&notes, "borderline");
@@ -485,7 +495,7 @@ static void add_summary(const struct report *r, struct text *out)
 
 void search_text(const struct report *r, struct text *out)
 {
-	struct history_walk w = {.r = r};
+	struct history_walk w = {.r = r, .probed = were_probes_used(r->profile)};
 	const struct profile *p = r->profile;
 	findings_headline(p, r->width, out);
 	if (!p->experiments.len) {

@@ -36,11 +36,12 @@ BOTH, RECORD = ("record", "diagnose"), ("record",)
 
 
 class Kind:
-    """command: a function of how many. sizes, quick_sizes: three or more, the last ten times the one before it."""
+    """command: a function of how many. sizes, quick_sizes: three or more, the last ten times the one before it. is_exact: it
+    prints the same each time."""
 
-    def __init__(self, name, command, sizes, quick_sizes, observers=BOTH, options=()):
+    def __init__(self, name, command, sizes, quick_sizes, observers=BOTH, options=(), is_exact=True):
         self.name, self.command, self.sizes, self.quick_sizes = name, command, sizes, quick_sizes
-        self.observers, self.options = observers, options
+        self.observers, self.options, self.is_exact = observers, options, is_exact
 
 
 def _victim(p, name):
@@ -95,7 +96,8 @@ def libraries(p):
 
 
 def functions(p):
-    return Kind("functions", lambda n: [search_large.program(p, n), str(search_large.SECONDS)], _tens(500, 50000), [])
+    return Kind("functions", lambda n: [search_large.program(p, n), str(search_large.SECONDS)], _tens(500, 50000), [],
+                is_exact=False)
 
 
 def paths(p):
@@ -115,14 +117,14 @@ class Cost:
     """What Sonde took of the CPU and of memory, how much longer the command took, and how large the profile is; alone: the
     command without Sonde. None: it did not finish."""
 
-    def __init__(self, sonde, p, name, options, command, limit):
+    def __init__(self, sonde, p, name, options, command, limit, is_exact=True):
         before = stopwatch.run(command, limit)
         if not before.has_finished() or before.status:
             raise programs.Missing(f"{' '.join(command[:2])} does not run: status {before.status}: {before.error[-200:]}")
         with sampling.Recording(p) as r:
             run = stopwatch.run([sonde, name, *options, "-o", r.profile, "--", *command], before.wall + limit)
             self.file = os.path.getsize(r.profile) if os.path.exists(r.profile) else None
-        self.is_harmed = run.has_finished() and (run.status, run.output) != (before.status, before.output)
+        self.is_harmed = run.has_finished() and (run.status != before.status or is_exact and run.output != before.output)
         self.alone = (before.wall + stopwatch.run(command, limit).wall) / 2
         self.cpu = self.peak = self.slower = None
         if run.has_finished():
@@ -139,7 +141,7 @@ def _costs(sonde, p, kind, quick, log):
     out = {}
     for name in kind.observers:
         for size in kind.quick_sizes if quick else kind.sizes:
-            cost = Cost(sonde, p, name, kind.options, kind.command(size), QUICK_LIMIT if quick else LIMIT)
+            cost = Cost(sonde, p, name, kind.options, kind.command(size), QUICK_LIMIT if quick else LIMIT, kind.is_exact)
             out[name, size] = cost
             log(f"  {name}, {size:,}: {' | '.join(cost.cells())}, {cost.alone:.2f} s alone")
             if cost.is_harmed:

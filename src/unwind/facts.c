@@ -9,6 +9,7 @@ enum { FACT_BITS = 12 };
 
 struct facts {
 	bool hurried, missed; /* see facts_hurry() */
+	bool analysing;       /* see facts_analyse() */
 	struct fact uncached; /* the last fact that is not cached */
 	struct fact slot[1 << FACT_BITS];
 };
@@ -27,6 +28,11 @@ void facts_hurry(struct facts *f, bool hurried)
 bool facts_missed(const struct facts *f)
 {
 	return f->missed;
+}
+
+void facts_analyse(struct facts *f, bool wanted)
+{
+	f->analysing = wanted;
 }
 
 void facts_free(struct facts *f)
@@ -86,7 +92,15 @@ static void learn_return(struct fact *k)
 						root_ends_thread(k->code, k->va)));
 }
 
-static void learn_code(struct fact *k, bool exact)
+static void find_recipe(struct fact *k, uint64_t va, bool analysing)
+{
+	struct recipe described;
+	k->described =
+		!k->exact && !analysing && recipes_describe(k->code->recipes, va, &described);
+	copy_recipe(k, k->described ? &described : recipes_at(k->code->recipes, va));
+}
+
+static void learn_code(struct fact *k, bool exact, bool analysing)
 {
 	if (exact)
 		learn_exact(k);
@@ -94,7 +108,7 @@ static void learn_code(struct fact *k, bool exact)
 		learn_return(k);
 	uint64_t va = k->exact ? k->va : k->va - 1;
 	if (!k->trampoline && !k->root)
-		copy_recipe(k, recipes_at(k->code->recipes, va));
+		find_recipe(k, va, analysing);
 	/* Looked up last: finding recipes may have discovered more functions. */
 	k->function = function_start(k->code, va);
 }
@@ -127,7 +141,7 @@ learn(struct facts *f, struct fact *slot, struct space *s, uint64_t serial, uint
 	};
 	if (k == slot) {
 		k->where = FACT_CODE;
-		learn_code(k, exact);
+		learn_code(k, exact, f->analysing);
 	}
 	return k;
 }
@@ -141,7 +155,8 @@ static uint32_t slot_of(uint64_t serial, uint64_t pc, bool exact)
 struct fact *facts_at(struct facts *f, struct space *s, uint64_t serial, uint64_t pc, bool exact)
 {
 	struct fact *k = &f->slot[slot_of(serial, pc, exact)];
-	if (k->pc == pc && k->serial == serial && k->asked_exact == exact)
+	if (k->pc == pc && k->serial == serial && k->asked_exact == exact &&
+	    !(k->described && f->analysing))
 		return k;
 	return learn(f, k, s, serial, pc, exact);
 }

@@ -22,6 +22,7 @@ struct fact {
 	bool exact;        /* pc is not a return address: said so, or no call precedes it */
 	bool trampoline;   /* a signal handler returns here; then the rest is unset */
 	bool root;         /* the outermost frame: nothing called this code */
+	bool described;    /* the recipe is not from an analysis: see recipes_describe() */
 
 	/* The recipe, in a form that is quick to use. */
 	uint8_t cfa, cfa_reg, ret, ret_reg;
@@ -48,6 +49,9 @@ void facts_free(struct facts *f);
 /* While hurried, no module is analysed: code of one that has not been is opaque, and missed. */
 void facts_hurry(struct facts *f, bool hurried);
 bool facts_missed(const struct facts *f); /* since it is hurried */
+
+/* While it is wanted, all code is analysed; otherwise calls are not, where they are described. */
+void facts_analyse(struct facts *f, bool wanted);
 
 /* The fact about pc; valid until the next call. `serial` is the space's. */
 struct fact *facts_at(struct facts *f, struct space *s, uint64_t serial, uint64_t pc, bool exact);

@@ -52,7 +52,7 @@ static bool has_frame_record(const struct recipe *r, const struct cfi_row *row,
 	       row->ret_offset == 8 - row->cfa_offset;
 }
 
-static struct recipe recipe_of(const struct cfi_row *row, const struct arch *arch)
+struct recipe recipe_of_row(const struct cfi_row *row, const struct arch *arch)
 {
 	struct recipe r = {.source = RECIPE_CFI, .slot_reg = REG_NONE};
 	uint8_t list[CALLEE_SAVED_MAX];
@@ -70,9 +70,7 @@ static struct recipe recipe_of(const struct cfi_row *row, const struct arch *arc
 	return r;
 }
 
-/* If call frame information gives the CFA relative to a register other than the stack or frame
- * pointer, it is often not the caller's: glibc's longjmp describes the frame that it jumps to. */
-static bool is_usual_cfa(const struct recipe *r, const struct arch *arch)
+bool has_usual_cfa(const struct recipe *r, const struct arch *arch)
 {
 	return r->cfa_reg == arch->sp || r->cfa_reg == arch->fp;
 }
@@ -92,7 +90,7 @@ static bool prefers_cfi(const struct analysis *a, const struct arch *arch,
 	if (!analysed || analysed->cfa == CFA_UNKNOWN || analysed->ret == RETURN_UNKNOWN ||
 	    analysed->source == RECIPE_ASSUMED)
 		return true;
-	return !a->proven && !run->certain && is_usual_cfa(described, arch);
+	return !a->proven && !run->certain && has_usual_cfa(described, arch);
 }
 
 typedef VEC(struct recipe_run) run_list;
@@ -172,7 +170,7 @@ void merge_cfi(struct analysis *a, const struct module *m, struct cfi *c, const 
 	for (uint64_t va = span->start; va < span->end;) {
 		struct cfi_row row;
 		uint64_t end = next_row(m, c, va, span->end, &row);
-		struct recipe r = recipe_of(&row, arch);
+		struct recipe r = recipe_of_row(&row, arch);
 		merge_row(a, arch, &r, &(struct part){va, end}, &at, &merged);
 		va = end;
 	}

@@ -420,6 +420,16 @@ const struct recipe *recipes_at(struct recipes *r, uint64_t va)
 	return &r->table.recipes.data[e[low].recipe];
 }
 
+bool recipes_describe(struct recipes *r, uint64_t va, struct recipe *out)
+{
+	struct cfi_row row;
+	if (!r->cfi || span_at(r, va) || !cfi_row_at(r->cfi, va, &row) || row.is_signal)
+		return false;
+	*out = recipe_of_row(&row, r->arch);
+	return out->ret == RETURN_NONE ||
+	       (out->ret == RETURN_SAVED && out->cfa != CFA_UNKNOWN && has_usual_cfa(out, r->arch));
+}
+
 struct recipe_span recipes_span(struct recipes *r, uint64_t va)
 {
 	const struct known_span *s = find_or_make_span(r, va);

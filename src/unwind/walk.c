@@ -47,6 +47,7 @@ struct active_walk {
 	const struct arch *arch;
 	const struct fact *here; /* the fact about the last frame */
 	unsigned signals;
+	bool described; /* some code was not analysed, because it is described */
 	/* Used instead of memory: frame records, and the index of the last frame's. */
 	const struct frame_chain *chain;
 	uint32_t record;
@@ -119,6 +120,7 @@ static uint64_t stack_floor(const struct active_walk *t)
 static void move_to(struct active_walk *t, uint64_t pc, bool exact)
 {
 	t->here = facts_at(t->facts, t->space, t->serial, pc, exact);
+	t->described |= t->here->described;
 	if (t->here->code && t->here->code->arch)
 		t->arch = t->here->code->arch;
 }
@@ -203,6 +205,7 @@ static unsigned move_to_caller(struct active_walk *t, const struct caller_frame 
 	last_frame(t)->cfa = c->cfa;
 	set_registers(t, c);
 	t->here = at;
+	t->described |= at->described;
 	if (at->code && at->code->arch)
 		t->arch = at->code->arch;
 	push_frame(t, v < at_most || at_most == VERDICT_LIKELY ? LINK_LIKELY : LINK_VALID);
@@ -458,11 +461,22 @@ static unsigned step_by_recipe(struct active_walk *t)
 	return move_to_caller(t, &c, c.guessed ? VERDICT_LIKELY : VERDICT_VALID);
 }
 
+/* Not all frame records are described. */
+static bool has_record(struct active_walk *t)
+{
+	if (t->here->where != FACT_CODE || t->here->record || !t->here->described)
+		return t->here->where == FACT_CODE && t->here->record;
+	facts_analyse(t->facts, true);
+	move_to(t, t->here->pc, t->here->asked_exact);
+	facts_analyse(t->facts, false);
+	return t->here->record;
+}
+
 /* Steps by a frame record. The stack pointer is kept up to date as long as that needs no memory. */
 static unsigned step_by_record(struct active_walk *t)
 {
 	struct caller_frame c = {0};
-	if (t->here->where != FACT_CODE || !t->here->record || t->record == t->chain->count)
+	if (t->record == t->chain->count || !has_record(t))
 		return WALK_STACK_COPY;
 	c.pc = t->chain->returns[t->record++] & t->arch->layout->code_mask;
 	if (t->here->cfa == CFA_REGISTER && find_cfa(t, &c.cfa) == WALK_CONTINUES)
@@ -533,26 +547,60 @@ static struct active_walk begin_walk(struct walker *w, struct space *s, read_wor
 	};
 }
 
+static void walk_from(struct active_walk *t, const struct registers *regs)
+{
+	vec_clear(&t->out->frames);
+	t->out->at = *regs;
+	move_to(t, regs->pc, true);
+	push_frame(t, LINK_NONE);
+	if (t->here->where == FACT_CODE && root_is_new_thread(t->here->code, t->here->va, regs))
+		t->out->end = WALK_COMPLETE;
+	else
+		walk_to_end(t);
+}
+
+static void walk_on(struct active_walk *t)
+{
+	const struct frame *last = last_frame(t);
+	move_to(t, last->pc, last->exact);
+	walk_to_end(t);
+}
+
+/* Whether code that is described wrongly may have led the walk to where it failed. */
+static bool may_be_misled(const struct active_walk *t)
+{
+	enum walk_end end = t->out->end;
+	return t->described && !facts_missed(t->facts) && end != WALK_COMPLETE &&
+	       end != WALK_STACK_COPY && end != WALK_TOO_DEEP;
+}
+
+/* If a walk fails that relied on descriptions, the code is analysed, and the walk made again. So
+ * most code that is only on stacks is never analysed. */
 void walk_stack(struct walker *w, struct space *s, const struct registers *regs, read_word read,
 		void *ctx, struct walk *out)
 {
-	struct active_walk t = begin_walk(w, s, read, ctx, out);
-	vec_clear(&out->frames);
-	out->at = *regs;
-	move_to(&t, regs->pc, true);
-	push_frame(&t, LINK_NONE);
-	if (t.here->where == FACT_CODE && root_is_new_thread(t.here->code, t.here->va, regs))
-		out->end = WALK_COMPLETE;
-	else
-		walk_to_end(&t);
+	struct active_walk t = begin_walk(w, s, read, ctx, out), again = t;
+	walk_from(&t, regs);
+	if (!may_be_misled(&t))
+		return;
+	facts_analyse(w->facts, true);
+	walk_from(&again, regs);
+	facts_analyse(w->facts, false);
 }
 
 void walk_resume(struct walker *w, struct space *s, read_word read, void *ctx, struct walk *out)
 {
-	struct active_walk t = begin_walk(w, s, read, ctx, out);
-	const struct frame *last = last_frame(&t);
-	move_to(&t, last->pc, last->exact);
-	walk_to_end(&t);
+	struct active_walk t = begin_walk(w, s, read, ctx, out), again = t;
+	const struct registers at = out->at;
+	const uint32_t frames = out->frames.len;
+	walk_on(&t);
+	if (!may_be_misled(&t))
+		return;
+	out->at = at;
+	out->frames.len = frames;
+	facts_analyse(w->facts, true);
+	walk_on(&again);
+	facts_analyse(w->facts, false);
 }
 
 /* The index of the record at an address, if that is in the copy or the first one after it; else the

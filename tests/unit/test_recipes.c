@@ -86,6 +86,65 @@ static void agrees_with_cfi_on_compiled_code(void **state)
 	assert_int_equal(c.differing, 0);
 }
 
+/* A register that was saved may still have its value: both are right. */
+static bool are_saved_alike(const struct recipe *a, const struct recipe *b)
+{
+	for (unsigned i = 0; i < CALLEE_SAVED_MAX; i++)
+		if (a->slot[i] != b->slot[i] && a->slot[i] != SLOT_SAME && b->slot[i] != SLOT_SAME)
+			return false;
+	return true;
+}
+
+static bool lead_to_the_same_caller(const struct recipe *a, const struct recipe *b)
+{
+	return a->ret == b->ret && a->ret_offset == b->ret_offset &&
+	       (a->cfa_reg != b->cfa_reg || a->cfa_offset == b->cfa_offset) &&
+	       are_saved_alike(a, b);
+}
+
+/* Compares the descriptions of the calls in a function with the recipes from its analysis; returns
+ * how many there are. */
+static uint32_t compare_calls(struct flow *f, struct recipes *analysed, struct recipes *r,
+			      const struct function *p)
+{
+	uint32_t count = 0;
+	struct insn in;
+	for (uint64_t va = p->start; va < p->end; va += in.length) {
+		struct recipe described;
+		if (!decode_at(flow_module(f), flow_arch(f), va, DECODE_FLOW, &in))
+			break;
+		if ((in.kind != INSN_CALL && in.kind != INSN_CALL_INDIRECT) ||
+		    !recipes_describe(r, va, &described) || described.ret == RETURN_NONE)
+			continue;
+		const struct recipe *right = recipes_at(analysed, va);
+		if (right->source != RECIPE_ANALYSIS)
+			continue;
+		assert_true(lead_to_the_same_caller(right, &described));
+		count++;
+	}
+	return count;
+}
+
+static void calls_are_described_right(void **state)
+{
+	struct module *m;
+	struct flow *f;
+	struct err e;
+	uint32_t count, calls = 0;
+	(void)state;
+	assert_int_equal(module_open(&m, "/proc/self/exe", &e), 0);
+	assert_int_equal(flow_open(&f, m, &e), 0);
+	struct recipes *analysed = recipes_open(f, NULL), *r = recipes_open(f, NULL);
+	const struct function *all = flow_functions(f, &count);
+	for (uint32_t i = 0; i < count; i++)
+		calls += compare_calls(f, analysed, r, &all[i]);
+	assert_true(calls > 1000);
+	recipes_close(analysed);
+	recipes_close(r);
+	flow_close(f);
+	module_close(m);
+}
+
 /* Straight through a function: what state_execute() says to change nothing leads to no other
  * recipe. Returns how often it said so. */
 static uint32_t check_told_changes(const struct module *m, const struct arch *arch,
@@ -275,6 +334,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(agrees_with_cfi_on_compiled_code),
+		cmocka_unit_test(calls_are_described_right),
 		cmocka_unit_test(changes_are_told),
 		cmocka_unit_test(only_code_of_unknown_extent_needs_discovery),
 		cmocka_unit_test(entry_state_is_restored),

@@ -253,6 +253,46 @@ static void scene_made_stack(void)
 	run_on_stack(stack + sizeof(stack), level_one);
 }
 
+/* Calls a function from a frame that call frame information describes as too small. */
+void call_misdescribed(void (*function)(void));
+#if defined(__aarch64__)
+__asm__(".text\n"
+	".type call_misdescribed, %function\n"
+	"call_misdescribed:\n"
+	"	.cfi_startproc\n"
+	"	sub sp, sp, #32\n"
+	"	stp x29, x30, [sp, #16]\n"
+	"	.cfi_def_cfa_offset 16\n"
+	"	.cfi_offset 29, -16\n"
+	"	.cfi_offset 30, -8\n"
+	"	mov x9, sp\n"
+	"	str x9, [sp, #8]\n"
+	"	blr x0\n"
+	"	ldp x29, x30, [sp, #16]\n"
+	"	add sp, sp, #32\n"
+	"	ret\n"
+	"	.cfi_endproc\n"
+	".size call_misdescribed, . - call_misdescribed\n");
+#elif defined(__x86_64__)
+__asm__(".text\n"
+	".type call_misdescribed, @function\n"
+	"call_misdescribed:\n"
+	"	.cfi_startproc\n"
+	"	sub $24, %rsp\n"
+	"	mov %rsp, (%rsp)\n"
+	"	call *%rdi\n"
+	"	add $24, %rsp\n"
+	"	ret\n"
+	"	.cfi_endproc\n"
+	".size call_misdescribed, . - call_misdescribed\n");
+#endif
+
+static void scene_misdescribed(void)
+{
+	call_misdescribed(level_one);
+	sink++;
+}
+
 /* setjmp and longjmp, but that the latter comes to a stop when it has left its stack, by a system
  * call that waits for ever. */
 int save_here(uint64_t *registers) __attribute__((returns_twice));
@@ -581,6 +621,48 @@ static void a_hurried_walk_analyses_nothing(void **state)
 	walk_live(&v);
 	assert_false(walker_missed(v.walker));
 	compare_to_truth(&v);
+	end_victim(&v);
+}
+
+static bool is_described(const struct frame *f)
+{
+	struct recipe r;
+	return f->code && recipes_describe(f->code->recipes, f->va - 1, &r);
+}
+
+/* Where there is no call frame information for calls, all code is analysed. */
+static void described_calls_are_not_analysed(void **state)
+{
+	static struct victim v;
+	(void)state;
+	start_victim(&v, scene_callback);
+	walk_live(&v);
+	compare_to_truth(&v);
+	for (uint32_t i = find_stop(&v); i + 1 < v.walk.frames.len; i++)
+		assert_true(is_described(&v.walk.frames.data[i]));
+	end_victim(&v);
+}
+
+static bool is_in(struct victim *v, uint32_t frame, void (*function)(void))
+{
+	return same_function(v, v->walk.frames.data[frame].pc, (uint64_t)(uintptr_t)function + 1);
+}
+
+static void wrong_descriptions_are_found_out(void **state)
+{
+	static struct victim v;
+	(void)state;
+	start_victim(&v, scene_misdescribed);
+	for (int i = 0; i < 2; i++) {
+		walk_live(&v);
+		assert_string_equal(walk_end_name[v.walk.end], walk_end_name[WALK_COMPLETE]);
+		uint32_t at = find_stop(&v) + 4;
+		assert_true(at + 2 < v.walk.frames.len);
+		assert_true(is_in(&v, at - 1, level_one));
+		assert_true(is_in(&v, at, (void (*)(void))call_misdescribed));
+		assert_false(is_described(&v.walk.frames.data[at]));
+		assert_true(is_in(&v, at + 1, scene_misdescribed));
+	}
 	end_victim(&v);
 }
 
@@ -1041,6 +1123,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(walks_coroutine),
 		cmocka_unit_test(walks_made_stack),
 		cmocka_unit_test(a_hurried_walk_analyses_nothing),
+		cmocka_unit_test(described_calls_are_not_analysed),
+		cmocka_unit_test(wrong_descriptions_are_found_out),
 		cmocka_unit_test(jumps_lead_to_where_they_go),
 		cmocka_unit_test_teardown(call_frame_information_is_not_needed,
 					  use_everything_again),

@@ -16,6 +16,7 @@ static void release(struct builder *b)
 	vec_free(&b->jumps);
 	vec_free(&b->runs);
 	vec_free(&b->work);
+	vec_free(&b->deferred);
 }
 
 const struct cfg *cfg_build(const struct build_env *env, struct arena *a, struct arena *tmp)
@@ -42,13 +43,24 @@ const struct cfg *cfg_build(const struct build_env *env, struct arena *a, struct
 	return out;
 }
 
+static bool follow_to_return(struct builder *b)
+{
+	while (follow_next(b))
+		if (b->runs.len && vec_last(&b->runs).ends == END_RETURN)
+			return true;
+	return false;
+}
+
+/* Whether a call returns takes time to find out, and most functions have a return that no call has
+ * to be passed for. */
 bool cfg_reaches_return(const struct build_env *env, struct arena *tmp)
 {
 	struct builder b;
-	bool found = false;
 	explore_init(&b, env, tmp);
-	while (!found && follow_next(&b))
-		found = b.runs.len && vec_last(&b.runs).ends == END_RETURN;
+	b.deferring = true;
+	bool found = follow_to_return(&b);
+	while (!found && follow_deferred(&b))
+		found = follow_to_return(&b);
 	release(&b);
 	return found;
 }

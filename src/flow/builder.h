@@ -21,6 +21,12 @@ struct run {
 	uint8_t flags; /* enum block_flag */
 };
 
+/* A call of which it was not asked yet whether it returns. */
+struct deferred_call {
+	struct insn insn;
+	const uint8_t *bytes;
+};
+
 /* A range of the function. */
 struct code_range {
 	uint64_t start, end;
@@ -35,7 +41,10 @@ struct builder {
 	struct code_range *code; /* one for each range */
 	VEC(struct run) runs;
 	VEC(uint64_t) work;
+	bool deferring; /* what follows calls is not followed: they are put here */
+	VEC(struct deferred_call) deferred;
 	VEC(struct jump) jumps;         /* decided indirect jumps */
+	struct place_set leaders;       /* see struct slicer */
 	const struct landing *landings; /* of this function, sorted by start */
 	uint32_t landing_count;
 	struct cfg g; /* as it was formed last */
@@ -50,6 +59,8 @@ uint32_t *place_of(const struct builder *b, uint64_t va);
 bool reach(struct builder *b, uint64_t va);
 /* Decodes one queued run; false if the queue is empty. */
 bool follow_next(struct builder *b);
+/* Queues what follows one of the deferred calls; false if none of them returns. */
+bool follow_deferred(struct builder *b);
 /* Decodes everything that is queued, and what that leads to. */
 void follow_all(struct builder *b);
 

@@ -189,6 +189,7 @@ static void slicer_start(struct builder *b, struct slicer *s)
 		.is_address = is_address,
 		.ctx = (void *)(uintptr_t)b->env,
 		.tmp = b->tmp,
+		.leaders = &b->leaders,
 		.budget = SLICE_BUDGET,
 	};
 	slicer_init(s);

@@ -72,6 +72,10 @@ static void end_with_call(struct builder *b, struct run *r, const struct insn *i
 {
 	r->ends = in->kind == INSN_CALL ? END_CALL : END_CALL_INDIRECT;
 	r->target = in->target;
+	if (b->deferring) {
+		vec_push(&b->deferred, (struct deferred_call){*in, bytes});
+		return;
+	}
 	if (!call_returns(b, in, bytes) || !reach(b, in->pc + in->length))
 		r->flags |= BLOCK_NORETURN;
 }
@@ -159,6 +163,16 @@ bool follow_next(struct builder *b)
 			continue;
 		follow(b, va);
 		return true;
+	}
+	return false;
+}
+
+bool follow_deferred(struct builder *b)
+{
+	while (b->deferred.len) {
+		struct deferred_call c = vec_pop(&b->deferred);
+		if (call_returns(b, &c.insn, c.bytes) && reach(b, c.insn.pc + c.insn.length))
+			return true;
 	}
 	return false;
 }

@@ -309,6 +309,14 @@ static uint32_t read_targets(const struct build_env *env, const struct table_for
 	return (uint32_t)(i - span.first);
 }
 
+static const struct place_set *leaders_of(struct slicer *s, const struct build_env *env)
+{
+	const struct part *r = &env->ranges[0];
+	if (!s->leaders->bits || s->leaders->start != r->start || s->leaders->end != r->end)
+		*s->leaders = leaders_find(env, s->tmp);
+	return s->leaders;
+}
+
 /* After a table of unknown size there is other data, which seems to lead anywhere if its entries
  * are not pointers. Most targets of a table are known to begin a block; few other addresses do. So
  * every new target counts for or against the table so far, and the table ends where the score is
@@ -316,7 +324,8 @@ static uint32_t read_targets(const struct build_env *env, const struct table_for
 static void drop_overrun(struct slicer *s, const struct build_env *env, struct jump *out)
 {
 	enum { FOR = 1, AGAINST = 2 };
-	struct place_set leaders = leaders_find(env, s->tmp), seen = places_none(env, s->tmp);
+	const struct place_set *leaders = leaders_of(s, env);
+	struct place_set seen = places_none(env, s->tmp);
 	int score = 0, best = 0;
 	uint32_t kept = 0, different = 0;
 	for (uint32_t i = 0; i < out->targets.len; i++) {
@@ -324,7 +333,7 @@ static void drop_overrun(struct slicer *s, const struct build_env *env, struct j
 		if (!places_add(&seen, target))
 			continue;
 		different = i + 1;
-		score += places_has(&leaders, target) ? FOR : -AGAINST;
+		score += places_has(leaders, target) ? FOR : -AGAINST;
 		if (score > best) {
 			best = score;
 			kept = i + 1;

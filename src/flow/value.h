@@ -6,6 +6,7 @@
  * Two equal expressions are the same value: an unknown carries the instruction that made it. */
 #pragma once
 #include "flow/cfg.h"
+#include "flow/leaders.h"
 #include "isa/arch.h"
 
 enum expr_kind {
@@ -39,6 +40,9 @@ struct slicer {
 	bool (*is_address)(void *ctx, uint64_t va);
 	void *ctx;
 	struct arena *tmp;
+	/* Leaders of the function, kept between the jumps that need them: bits is NULL before the
+	 * first. */
+	struct place_set *leaders;
 	uint32_t budget; /* instructions and joins that may still be looked at */
 	/* If the edges into a block disagree about a register, take the only address that the
 	 * register is ever set to. */

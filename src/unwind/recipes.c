@@ -10,6 +10,7 @@
 #include "flow/entry.h"
 #include "unwind/analyse.h"
 #include "unwind/merge.h"
+#include "unwind/prologue.h"
 #include "unwind/recipe_cache.h"
 
 enum {
@@ -337,16 +338,21 @@ static bool are_bounds_known(const struct recipes *r, uint64_t va)
 	       !strcmp(section, ".fini");
 }
 
-static void add_code_at(struct recipes *r, uint64_t va)
+/* The function that contains va. The file's own tables may not show which one does. */
+static uint32_t function_with(struct recipes *r, uint64_t va)
 {
 	if (!module_is_code(r->module, va))
-		return;
-	/* The file's own tables may not show which function contains an address. */
+		return UINT32_MAX;
 	if (!are_bounds_known(r, va))
 		flow_discover_near(r->flow, va);
 	if (flow_function_at(r->flow, va) == UINT32_MAX)
 		flow_join_part(r->flow, va);
-	uint32_t function = flow_function_at(r->flow, va);
+	return flow_function_at(r->flow, va);
+}
+
+static void add_code_at(struct recipes *r, uint64_t va)
+{
+	uint32_t function = function_with(r, va);
 	if (function != UINT32_MAX)
 		add_function(r, function);
 }
@@ -420,14 +426,33 @@ const struct recipe *recipes_at(struct recipes *r, uint64_t va)
 	return &r->table.recipes.data[e[low].recipe];
 }
 
+static bool describe_by_row(const struct recipes *r, const struct cfi_row *row, struct recipe *out)
+{
+	*out = recipe_of_row(row, r->arch);
+	if (row->is_signal || out->ret == RETURN_NONE)
+		return !row->is_signal;
+	return out->ret == RETURN_SAVED && out->cfa != CFA_UNKNOWN && has_usual_cfa(out, r->arch);
+}
+
+static bool describe_by_prologue(struct recipes *r, uint64_t va, struct recipe *out)
+{
+	uint32_t count, function;
+	if (r->options.no_analysis || (r->held && !are_bounds_known(r, va)))
+		return false;
+	function = function_with(r, va);
+	return function != UINT32_MAX &&
+	       prologue_describes(r->module, r->arch,
+				  flow_functions(r->flow, &count)[function].start, out);
+}
+
 bool recipes_describe(struct recipes *r, uint64_t va, struct recipe *out)
 {
 	struct cfi_row row;
-	if (!r->cfi || span_at(r, va) || !cfi_row_at(r->cfi, va, &row) || row.is_signal)
+	if (span_at(r, va))
 		return false;
-	*out = recipe_of_row(&row, r->arch);
-	return out->ret == RETURN_NONE ||
-	       (out->ret == RETURN_SAVED && out->cfa != CFA_UNKNOWN && has_usual_cfa(out, r->arch));
+	if (r->cfi && cfi_row_at(r->cfi, va, &row))
+		return describe_by_row(r, &row, out);
+	return describe_by_prologue(r, va, out);
 }
 
 struct recipe_span recipes_span(struct recipes *r, uint64_t va)

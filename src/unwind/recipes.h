@@ -33,11 +33,11 @@ void recipes_hold(struct recipes *r, bool held);
  * next call. */
 const struct recipe *recipes_at(struct recipes *r, uint64_t va);
 
-/* Fills in the recipe for the call instruction at va as call frame information describes it,
- * without an analysis of the code. Compilers describe calls exactly, because exceptions pass them.
- * But not all frame records are described, nor is code that switches stacks; and who writes code by
- * hand may describe it wrongly. Returns false if the code is not described, or is analysed already.
- */
+/* Fills in the recipe for the call instruction at va without an analysis of the code: as call frame
+ * information describes it or, where there is none, a prologue that makes a frame record. Compilers
+ * describe calls exactly, because exceptions pass them. But not all frame records are described,
+ * nor is code that switches stacks; and who writes code by hand may describe it wrongly. Returns
+ * false if the code is not described, or is analysed already. */
 bool recipes_describe(struct recipes *r, uint64_t va, struct recipe *out);
 
 /* The recipe entries of one function, for dumps and for compiled tables. */

@@ -6,9 +6,9 @@
  * lowest. */
 #include "patch/pool.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
+
+#include "process/maps_line.h"
 
 #define MB UINT64_C(1048576)
 
@@ -18,34 +18,12 @@ static const uint64_t stack_room[] = {1024 * MB, 32 * MB};
 
 enum { LOWEST_ADDRESS = 0x10000 /* the usual vm.mmap_min_addr */ };
 
-struct map_line {
-	uint64_t start, end;
-	char path[64]; /* its beginning suffices */
-	bool is_file;
-};
-
-/* "start-end perms offset major:minor inode   path" */
-static bool parse(const char *text, size_t n, struct map_line *l)
-{
-	char copy[192];
-	int path = 0;
-	uint64_t inode;
-	snprintf(copy, sizeof(copy), "%.*s", (int)(n < sizeof(copy) ? n : sizeof(copy) - 1), text);
-	if (sscanf(copy, "%" SCNx64 "-%" SCNx64 " %*s %*x %*x:%*x %" SCNu64 " %n", &l->start,
-		   &l->end, &inode, &path) < 3)
-		return false;
-	snprintf(l->path, sizeof(l->path), "%s", copy + path);
-	l->is_file = inode != 0;
-	/* [vsyscall] is outside the process's half of the address space. */
-	return l->start < l->end && l->end < UINT64_C(1) << 63;
-}
-
 struct room_search {
 	const struct pool_need *need;
-	unsigned tight;     /* index of the room to leave for growth */
-	uint64_t free_from; /* end of the last mapping, plus room for its growth */
-	char program[64];   /* the file mapped lowest */
-	bool in_program;    /* only the program's own mappings so far */
+	unsigned tight;           /* index of the room to leave for growth */
+	uint64_t free_from;       /* end of the last mapping, plus room for its growth */
+	struct maps_line program; /* the file mapped lowest; inode 0: not seen yet */
+	bool in_program;          /* only the program's own mappings so far */
 	uint64_t best, best_size, best_distance;
 };
 
@@ -83,36 +61,45 @@ static void consider(struct room_search *s, uint64_t start, uint64_t end)
 	s->best_distance = distance;
 }
 
-static void visit(struct room_search *s, const struct map_line *l, bool heap_known)
+static bool is_same_file(const struct maps_line *a, const struct maps_line *b)
+{
+	return a->path_length == b->path_length && !memcmp(a->path, b->path, a->path_length);
+}
+
+static void visit(struct room_search *s, const struct maps_line *l, bool heap_known)
 {
 	uint64_t end = l->start;
-	if (!strcmp(l->path, "[stack]"))
+	if (maps_line_has_path(l, "[stack]"))
 		end -= stack_room[s->tight] < end ? stack_room[s->tight] : end;
 	consider(s, s->free_from, end);
-	if (l->is_file && !s->program[0]) {
-		memcpy(s->program, l->path, sizeof(s->program));
+	if (l->inode && !s->program.inode) {
+		s->program = *l;
 		s->in_program = true;
 	}
-	bool own = l->is_file ? !strcmp(l->path, s->program) : !l->path[0];
-	s->in_program &= own;
+	s->in_program &= l->inode ? is_same_file(l, &s->program) : !l->path_length;
 	s->free_from = l->end;
-	if (!strcmp(l->path, "[heap]") || (s->in_program && !heap_known))
+	if (maps_line_has_path(l, "[heap]") || (s->in_program && !heap_known))
 		s->free_from += heap_room[s->tight];
+}
+
+/* Mappings are searched up to the end of the process's half of the address space: [vsyscall] is
+ * outside. */
+static bool next_mapping(const char **text, struct maps_line *l)
+{
+	return maps_next_line(text, l) && l->end < UINT64_C(1) << 63;
 }
 
 /* Visits all mappings. `heap` is where an empty heap will begin, or 0. */
 static void visit_all(struct room_search *s, const char *text, uint64_t heap)
 {
-	struct map_line l;
-	bool shown = strstr(text, "[heap]") != NULL, known = shown || heap;
-	for (const char *next; *text; text = next) {
-		size_t n = strcspn(text, "\n");
-		next = text + n + (text[n] == '\n');
-		if (!parse(text, n, &l))
-			continue;
+	static const char name[] = "[heap]";
+	const struct maps_line empty = {
+		.start = heap, .end = heap, .path = name, .path_length = sizeof(name) - 1};
+	struct maps_line l;
+	bool shown = strstr(text, name) != NULL, known = shown || heap;
+	while (next_mapping(&text, &l)) {
 		if (!shown && heap && l.start >= heap) {
-			visit(s, &(struct map_line){.start = heap, .end = heap, .path = "[heap]"},
-			      true);
+			visit(s, &empty, true);
 			shown = true;
 		}
 		visit(s, &l, known);
@@ -136,13 +123,9 @@ uint64_t pool_find_gap(const char *maps_text, uint64_t heap, const struct pool_n
 
 uint64_t pool_aside(const char *maps_text, uint64_t size)
 {
-	struct map_line l;
+	struct maps_line l;
 	uint64_t end = LOWEST_ADDRESS, best = 0, widest = 0;
-	for (const char *next; *maps_text; maps_text = next) {
-		size_t n = strcspn(maps_text, "\n");
-		next = maps_text + n + (maps_text[n] == '\n');
-		if (!parse(maps_text, n, &l))
-			continue;
+	while (next_mapping(&maps_text, &l)) {
 		if (l.start > end && l.start - end > widest) {
 			widest = l.start - end;
 			best = end + widest / 8 * 5; /* neither the middle nor a quarter: pool.h */

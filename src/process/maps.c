@@ -13,8 +13,8 @@
 
 #include "base/fault.h"
 #include "base/order.h"
-#include "base/text.h"
 #include "base/vec.h"
+#include "process/maps_line.h"
 
 /* Far above the size of any vdso; limits the allocation. */
 enum { VDSO_MAX = 1 << 20 };
@@ -23,7 +23,6 @@ static const char deleted_suffix[] = " (deleted)";
 
 struct line {
 	struct code_mapping code;
-	bool executable;
 	struct mapped_module module; /* without its code */
 };
 
@@ -40,36 +39,25 @@ static char *unescape(struct arena *a, const char *path, size_t n)
 	return out;
 }
 
-static void read_path(struct line *l, struct arena *a, const char *path, size_t n)
+static struct line line_of(struct arena *a, const struct maps_line *l)
 {
-	size_t length = sizeof(deleted_suffix) - 1;
-	l->module.deleted = n > length && !memcmp(path + n - length, deleted_suffix, length);
-	l->module.path = unescape(a, path, l->module.deleted ? n - length : n);
-	l->module.vdso = !strcmp(l->module.path, "[vdso]");
-}
-
-/* "start-end perms offset major:minor inode   path"; false if it is not such a line. */
-static bool parse_line(struct line *l, struct arena *a, const char *text, size_t n)
-{
-	char head[128], perms[5];
-	int path = 0;
-	*l = (struct line){0};
-	snprintf(head, sizeof(head), "%.*s", (int)(n < sizeof(head) ? n : sizeof(head) - 1), text);
-	if (sscanf(head, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64 " %n",
-		   &l->code.start, &l->code.end, perms, &l->code.offset, &l->module.device_major,
-		   &l->module.device_minor, &l->module.inode, &path) < 7 ||
-	    l->code.end <= l->code.start)
-		return false;
-	l->executable = strlen(perms) == 4 && perms[2] == 'x';
-	if (l->executable)
-		read_path(l, a, text + path, n - (size_t)path);
-	return true;
+	size_t n = l->path_length, length = sizeof(deleted_suffix) - 1;
+	struct line out = {
+		.code = {l->start, l->end, l->offset},
+		.module = {.device_major = l->device_major,
+			   .device_minor = l->device_minor,
+			   .inode = l->inode},
+	};
+	out.module.deleted = n > length && !memcmp(l->path + n - length, deleted_suffix, length);
+	out.module.path = unescape(a, l->path, out.module.deleted ? n - length : n);
+	out.module.vdso = !strcmp(out.module.path, "[vdso]");
+	return out;
 }
 
 /* Anonymous code ([anon:...], JIT output) and [vsyscall] belong to no module. */
 static bool is_module(const struct line *l)
 {
-	return l->executable && (l->module.path[0] == '/' || l->module.vdso);
+	return l->module.path[0] == '/' || l->module.vdso;
 }
 
 /* A module while its lines are gathered. */
@@ -135,16 +123,15 @@ static void move_to_arena(struct maps *m, struct gathering *g)
 void maps_parse(struct maps *m, int pid, const char *text)
 {
 	struct gathering g = {0};
-	struct line l;
+	struct maps_line parsed;
 	*m = (struct maps){.pid = pid};
-	for (const char *next; *text; text = next) {
-		size_t n = strcspn(text, "\n");
-		next = text + n + (text[n] == '\n');
-		if (!parse_line(&l, &m->arena, text, n))
+	while (maps_next_line(&text, &parsed)) {
+		if (!maps_line_is_code(&parsed))
 			continue;
+		struct line l = line_of(&m->arena, &parsed);
 		if (is_module(&l))
 			add_line(&g, &l);
-		else if (l.executable)
+		else
 			vec_push(&g.anonymous, l.code);
 	}
 	move_to_arena(m, &g);
@@ -164,7 +151,7 @@ static int refuse_process(int pid, struct err *e)
 	}
 }
 
-static int read_text(struct text *out, int fd)
+static int read_all(struct text *out, int fd)
 {
 	char piece[16384];
 	for (;;) {
@@ -177,15 +164,24 @@ static int read_text(struct text *out, int fd)
 	}
 }
 
-int maps_read(struct maps *m, int pid, struct err *e)
+bool maps_read_text(int pid, struct text *out)
 {
 	char path[64];
-	struct text text = TEXT_INIT;
 	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
-	int fd = fault("maps-open", EMFILE) ? -1 : open(path, O_RDONLY | O_CLOEXEC), rc = 0;
+	int fd = fault("maps-open", EMFILE) ? -1 : open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
-		return refuse_process(pid, e);
-	if (read_text(&text, fd) < 0)
+		return false;
+	int rc = read_all(out, fd), error = errno;
+	close(fd);
+	errno = error;
+	return rc == 0;
+}
+
+int maps_read(struct maps *m, int pid, struct err *e)
+{
+	struct text text = TEXT_INIT;
+	int rc = 0;
+	if (!maps_read_text(pid, &text))
 		rc = refuse_process(pid, e);
 	else if (!text.len)
 		rc = err_set(
@@ -195,7 +191,6 @@ int maps_read(struct maps *m, int pid, struct err *e)
 	else
 		maps_parse(m, pid, text.data);
 	text_release(&text);
-	close(fd);
 	return rc;
 }
 

@@ -7,6 +7,7 @@
 #pragma once
 #include <sys/stat.h>
 
+#include "base/text.h"
 #include "module/module.h"
 
 /* An executable mapping of a file, or of a part of it. */
@@ -40,6 +41,8 @@ struct maps {
 	struct arena arena;
 };
 
+/* Appends the text of the maps file of a process (maps_line.h); false if it cannot be read. */
+bool maps_read_text(int pid, struct text *out);
 /* Reads the mappings of a process; maps_release() when done. */
 int maps_read(struct maps *m, int pid, struct err *e);
 /* The same from the text of a maps file. Lines that cannot be parsed are left out. */

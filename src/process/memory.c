@@ -11,6 +11,8 @@
 #include <unistd.h>
 
 #include "base/fault.h"
+#include "process/maps.h"
+#include "process/maps_line.h"
 
 /* Reads are aligned to this. Larger pages of a machine are multiples of it. */
 enum { PAGE = 4096 };
@@ -94,23 +96,14 @@ bool memory_window_word(void *window, uint64_t address, uint64_t *out)
 
 bool memory_is_shared(int pid, uint64_t address, uint64_t *inode, uint64_t *offset)
 {
-	char path[40], line[512];
+	struct text maps = TEXT_INIT;
+	struct maps_line l;
 	bool shared = false;
-	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
-	FILE *f = fopen(path, "re");
-	while (f && fgets(line, sizeof(line), f)) {
-		unsigned long long start, end, at, number;
-		char access[5];
-		if (sscanf(line, "%llx-%llx %4s %llx %*s %llu", &start, &end, access, &at,
-			   &number) != 5 ||
-		    address < start || address >= end)
-			continue;
-		shared = access[3] == 's';
-		*inode = number;
-		*offset = at + (address - start);
-		break;
-	}
-	if (f)
-		fclose(f);
+	const char *next = maps_read_text(pid, &maps) && maps.data ? maps.data : "";
+	while (!shared && maps_next_line(&next, &l))
+		shared = address >= l.start && address < l.end && l.access[3] == 's';
+	*inode = shared ? l.inode : 0;
+	*offset = shared ? l.offset + (address - l.start) : 0;
+	text_release(&maps);
 	return shared;
 }

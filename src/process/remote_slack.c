@@ -8,7 +8,6 @@
  * is not safe: some programs have small stacks in their heap, with other data right below. */
 #include <elf.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -16,6 +15,7 @@
 #include "base/fault.h"
 #include "isa/arch.h"
 #include "process/maps.h"
+#include "process/maps_line.h"
 #include "process/memory.h"
 #include "process/remote.h"
 
@@ -121,18 +121,17 @@ static uint64_t find_slack(int tid, size_t size, struct err *e)
 
 static bool stack_mapping(int tid, uint64_t *start, uint64_t *end)
 {
-	char path[40], line[512];
-	bool found = false;
-	snprintf(path, sizeof(path), "/proc/%d/maps", tid);
-	FILE *f = fault("slack-stack", EMFILE) ? NULL : fopen(path, "re");
-	while (f && !found && fgets(line, sizeof(line), f)) {
-		char *at = line;
-		*start = strtoull(at, &at, 16);
-		*end = strtoull(at + (*at == '-'), NULL, 16);
-		found = strstr(line, "[stack]");
+	struct text text = TEXT_INIT;
+	struct maps_line l;
+	bool found = false, ok = !fault("slack-stack", EMFILE) && maps_read_text(tid, &text);
+	const char *next = ok && text.data ? text.data : "";
+	while (!found && maps_next_line(&next, &l))
+		found = maps_line_has_path(&l, "[stack]");
+	if (found) {
+		*start = l.start;
+		*end = l.end;
 	}
-	if (f)
-		fclose(f);
+	text_release(&text);
 	return found;
 }
 

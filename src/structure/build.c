@@ -493,13 +493,17 @@ static void list_functions_at(const struct build *b, const uint64_t *addresses, 
 	free(seen);
 }
 
-/* Uses the flow that the caller has, unless a separate debug file adds to the module. */
+/* Uses the flow that the caller has, or starts in the cache, unless a separate debug file adds to
+ * the module. */
 static int choose_flow(struct build *b, struct err *e)
 {
-	if (!b->options->flow || (b->debug && debug_file(b->debug)))
+	if (b->debug && debug_file(b->debug))
 		return flow_open(&b->flow, b->module, e);
 	b->flow = b->options->flow;
-	return 0;
+	if (b->flow)
+		return 0;
+	return b->options->use_cache ? flow_open_cached(&b->flow, b->module, e)
+				     : flow_open(&b->flow, b->module, e);
 }
 
 static int build_some(struct build *b, struct structure **out, const uint64_t *addresses,

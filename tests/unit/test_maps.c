@@ -17,6 +17,7 @@
 
 #include "module_tables.h"
 #include "process/maps.h"
+#include "process/maps_line.h"
 
 static const char text[] =
 	"aaaa0000-aaaa2000 r-xp 00000000 fe:00 42                         /usr/bin/my program\n"
@@ -367,9 +368,74 @@ static int wait_for_the_end(void)
 	return 0;
 }
 
+/* The same as sscanf() says of each line of our own maps. */
+static void lines_are_parsed_like_sscanf(void **state)
+{
+	struct text own = TEXT_INIT;
+	struct maps_line l;
+	uint32_t count = 0;
+	(void)state;
+	assert_true(maps_read_text(getpid(), &own));
+	const char *next = own.data;
+	for (const char *line = next; maps_next_line(&next, &l); line = next, count++) {
+		unsigned long long start, end, offset, inode;
+		unsigned major, minor;
+		char access[5];
+		int path;
+		assert_int_equal(sscanf(line, "%llx-%llx %4s %llx %x:%x %llu %n", &start, &end,
+					access, &offset, &major, &minor, &inode, &path),
+				 7);
+		assert_true(l.start == start && l.end == end && l.offset == offset);
+		assert_true(l.inode == inode && l.device_major == major && l.device_minor == minor);
+		assert_memory_equal(l.access, access, 4);
+		assert_int_equal(maps_line_is_code(&l), access[2] == 'x');
+		size_t from = (size_t)path, to = strcspn(line, "\n"); /* %n skips newlines */
+		assert_int_equal(l.path_length, from < to ? to - from : 0);
+		assert_memory_equal(l.path, line + path, l.path_length);
+	}
+	assert_true(count > 10);
+	text_release(&own);
+}
+
+static void nonsense_is_no_line(void **state)
+{
+	static const char *const nonsense[] = {
+		"",
+		"\n\n",
+		"1000",
+		"1000-2000",
+		"1000-2000 r-xp",
+		"1000-2000 r-xp 0 08:01",
+		"1000-2000 r-xp 0 08:01 ",
+		"1000-2000 r-xp 0 08:01 \n1 /a",
+		"1000-2000 r-x 0 08:01 1 /a",
+		"1000-2000 rrrrr 0 08:01 1 /a",
+		"-2000 r-xp 0 08:01 1 /a",
+		"1000-g000 r-xp 0 08:01 1 /a",
+		"2000-2000 r-xp 0 08:01 1 /a",
+		"2000-1000 r-xp 0 08:01 1 /a",
+	};
+	static const char good[] = "nonsense\n1000-2000 r-xp 00000000 08:01 17      /a b (deleted)";
+	const char *next;
+	struct maps_line l;
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(nonsense); i++) {
+		next = nonsense[i];
+		assert_false(maps_next_line(&next, &l));
+	}
+	next = good;
+	assert_true(maps_next_line(&next, &l));
+	assert_true(l.start == 0x1000 && l.end == 0x2000 && l.inode == 17);
+	assert_true(maps_line_has_path(&l, "/a b (deleted)"));
+	assert_false(maps_line_has_path(&l, "/a b"));
+	assert_false(maps_next_line(&next, &l));
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(lines_are_parsed_like_sscanf),
+		cmocka_unit_test(nonsense_is_no_line),
 		cmocka_unit_test(lines_become_modules),
 		cmocka_unit_test(a_module_loaded_twice_is_two),
 		cmocka_unit_test(addresses_outside_belong_to_nobody),

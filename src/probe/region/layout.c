@@ -1,33 +1,26 @@
 #include "probe/region/layout.h"
 
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include "base/fault.h"
 #include "base/order.h"
 #include "patch/pool.h"
+#include "process/maps.h"
+#include "process/maps_line.h"
 
 static const uint64_t STACK_MAX = UINT64_C(1) << 30; /* for a main thread's stack without a limit */
 
-static bool parse_mapping(const char *line, struct mapping_line *out)
+static struct mapping_line mapping_of(const struct maps_line *l)
 {
-	unsigned long long start, end;
-	char permissions[8];
-	if (sscanf(line, "%llx-%llx %7s", &start, &end, permissions) != 3)
-		return false;
-	*out = (struct mapping_line){start, end, strchr(permissions, 'x'), strstr(line, "[stack]")};
-	return true;
+	return (struct mapping_line){l->start, l->end, maps_line_is_code(l),
+				     maps_line_has_path(l, "[stack]")};
 }
 
-static FILE *open_maps(int pid)
+/* The text of the maps file, empty if it cannot be read. */
+static const char *read_maps(int pid, struct text *text)
 {
-	char path[32];
-	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
-	return fault("layout-maps", EMFILE) ? NULL : fopen(path, "re");
+	bool ok = !fault("layout-maps", EMFILE) && maps_read_text(pid, text);
+	return ok && text->data ? text->data : "";
 }
 
 /* The main thread's stack grows down to its limit, or to the mapping below it. */
@@ -45,15 +38,13 @@ static uint64_t lowest_stack(int pid, const struct mapping_line *m, uint64_t bel
 
 void memory_map_read(struct memory_map *m, int pid)
 {
-	char line[512];
-	struct mapping_line parsed;
-	FILE *f = open_maps(pid);
+	struct text text = TEXT_INIT;
+	struct maps_line l;
+	const char *next = read_maps(pid, &text);
 	*m = (struct memory_map){.pid = pid};
-	while (f && fgets(line, sizeof(line), f))
-		if (parse_mapping(line, &parsed))
-			vec_push(&m->lines, parsed);
-	if (f)
-		fclose(f);
+	while (maps_next_line(&next, &l))
+		vec_push(&m->lines, mapping_of(&l));
+	text_release(&text);
 }
 
 void memory_map_release(struct memory_map *m)
@@ -109,33 +100,24 @@ bool is_code_memory(const struct target *t, uint64_t pc)
 
 int layout_refresh(struct target *t, struct err *e)
 {
-	char line[512];
+	struct text text = TEXT_INIT;
+	struct maps_line l;
 	struct rt_header *h = target_header(t);
 	int rc = space_refresh(t->space, e);
-	FILE *f = rc ? NULL : open_maps(t->pid);
+	const char *next = rc ? "" : read_maps(t->pid, &text);
 	h->text_ranges = 0;
-	while (f && fgets(line, sizeof(line), f)) {
-		struct mapping_line m;
-		if (parse_mapping(line, &m) && m.executable && !is_code_memory(t, m.start))
+	while (maps_next_line(&next, &l)) {
+		const struct mapping_line m = mapping_of(&l);
+		if (m.executable && !is_code_memory(t, m.start))
 			add_text(h, &m);
 	}
-	if (f)
-		fclose(f);
+	text_release(&text);
 	return rc;
 }
 
 bool layout_read_maps(int pid, struct text *out)
 {
-	char path[32], buffer[1 << 14];
-	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
-	int fd = fault("code-maps", EMFILE) ? -1 : open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return false;
-	ssize_t n;
-	while ((n = read(fd, buffer, sizeof(buffer))) > 0)
-		text_addn(out, buffer, (size_t)n);
-	close(fd);
-	return n == 0;
+	return !fault("code-maps", EMFILE) && maps_read_text(pid, out);
 }
 
 uint64_t layout_aside(int pid, uint64_t size)

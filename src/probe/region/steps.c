@@ -56,6 +56,15 @@ uint64_t step_at(struct target *t, struct code *code, uint64_t va)
 	return pack_step(t->shared->arch, recipes_at(code->recipes, va));
 }
 
+/* Like the walk that found the call, this does not analyse it if it is described. */
+static uint64_t step_of_call(struct target *t, struct code *code, uint64_t va)
+{
+	struct recipe described;
+	if (!recipes_describe(code->recipes, va, &described))
+		return step_at(t, code, va);
+	return pack_step(t->shared->arch, &described);
+}
+
 static void put_step(struct target *t, uint64_t pc, uint64_t step)
 {
 	struct rt_step *table = target_at(t, RT_STEP_TABLE);
@@ -81,7 +90,7 @@ static uint64_t step_from(struct target *t, const struct frame *f)
 	bool interrupted = f->link == LINK_SIGNAL;
 	if (f->exact && root_is_trampoline(f->code, f->va, interrupted))
 		return RT_STEP_SIGNAL;
-	return step_at(t, f->code, f->exact ? f->va : f->va - 1);
+	return f->exact ? step_at(t, f->code, f->va) : step_of_call(t, f->code, f->va - 1);
 }
 
 /* Signals interrupt a program at any instruction. Steps of interrupted instructions are added only

@@ -4,7 +4,6 @@
  * sonde. */
 #include "probe/stop/heal.h"
 
-#include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
 
@@ -14,6 +13,8 @@
 #include "base/order.h"
 #include "probe/region/trap_action.h"
 #include "probe/stop/where.h"
+#include "process/maps.h"
+#include "process/maps_line.h"
 #include "process/memory.h"
 
 enum {
@@ -31,19 +32,18 @@ enum {
  * well. */
 static int find_regions(int pid, uint64_t starts[REGIONS_MAX], uint32_t *count, struct err *e)
 {
-	char path[32], line[512];
+	static const char name[] = "/memfd:" RT_NAME " ";
+	struct text text = TEXT_INIT;
+	struct maps_line l;
+	bool ok = !fault("heal-maps", EMFILE) && maps_read_text(pid, &text);
+	const char *next = ok && text.data ? text.data : "";
 	*count = 0;
-	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
-	FILE *f = fault("heal-maps", EMFILE) ? NULL : fopen(path, "re");
-	if (!f)
-		return err_errno(e, "%s cannot be read", path);
-	while (*count < REGIONS_MAX && fgets(line, sizeof(line), f)) {
-		unsigned long long from;
-		if (strstr(line, "/memfd:" RT_NAME " ") && sscanf(line, "%llx-", &from) == 1)
-			starts[(*count)++] = from;
-	}
-	fclose(f);
-	return 0;
+	while (*count < REGIONS_MAX && maps_next_line(&next, &l))
+		if (l.path_length >= sizeof(name) - 1 && !strncmp(l.path, name, sizeof(name) - 1))
+			starts[(*count)++] = l.start;
+	int rc = ok ? 0 : err_errno(e, "the mappings of process %d cannot be read", pid);
+	text_release(&text);
+	return rc;
 }
 
 static bool read_at(int pid, uint64_t address, void *out, size_t n)

@@ -142,27 +142,43 @@ static struct code *failed_code(struct codes *c, const struct mapped_module *fil
 	return code;
 }
 
-static struct code *open_file(struct codes *c, const struct mapped_module *file,
-			      const char *open_path)
+/* A link of /proc leads elsewhere as soon as something else is mapped there. */
+static int check_held(int fd, const struct mapped_module *file, struct stat *st, struct err *e)
+{
+	if (fd < 0 || fstat(fd, st))
+		return err_errno(e, "it cannot be opened");
+	return maps_may_be_file(file, st)
+		       ? 0
+		       : err_set(e, ERR_SYSTEM, "another file was mapped in its place");
+}
+
+/* Opens the file that is mapped; returns a descriptor, or -1. */
+static int hold(int pid, const struct mapped_module *file, struct stat *st, struct err *e)
+{
+	struct arena tmp = {0};
+	const char *path = maps_find_file(&tmp, pid, file, e);
+	int fd = path && !fault("code-open", EMFILE) ? open(path, O_PATH | O_CLOEXEC) : -1;
+	bool ok = path && !check_held(fd, file, st, e);
+	arena_release(&tmp);
+	if (fd >= 0 && !ok)
+		close(fd);
+	return ok ? fd : -1;
+}
+
+static struct code *open_file(struct codes *c, int pid, const struct mapped_module *file)
 {
 	struct err e = {0};
 	struct module *module = NULL;
 	struct stat st;
 	char held[64];
-	/* The file is held open, so that the file identified is the file read. */
-	int fd = fault("code-open", EMFILE) ? -1 : open(open_path, O_PATH | O_CLOEXEC);
-	if (fd < 0 || fstat(fd, &st)) {
-		int rc = err_errno(&e, "it cannot be opened");
-		if (fd >= 0)
-			close(fd);
-		return failed_code(c, file, rc, &e);
-	}
-	/* A link of /proc leads elsewhere as soon as something else is mapped there. */
-	if (!maps_may_be_file(file, &st)) {
-		close(fd);
-		int rc = err_set(&e, ERR_SYSTEM, "another file was mapped in its place");
-		return failed_code(c, file, rc, &e);
-	}
+	/* The file is held open, so that the file identified is the file read. If the process ends
+	 * or executes another program just then, its links are gone the next time, and the path is
+	 * used. */
+	int fd = hold(pid, file, &st, &e);
+	if (fd < 0)
+		fd = hold(pid, file, &st, &e);
+	if (fd < 0)
+		return failed_code(c, file, ERR_SYSTEM, &e);
 	const struct file_identity id = identity_of(&st);
 	uint64_t key = hash_bytes(&id, sizeof(id), 0);
 	uint32_t known = hashmap_get(&c->by_identity, key);
@@ -228,17 +244,11 @@ struct code *codes_open(struct codes *c, int pid, const struct mapped_module *fi
 			const struct code_mapping *at)
 {
 	struct mapped_module mapped = *file;
-	struct arena tmp = {0};
-	struct err e = {0};
 	mapped.code = at;
 	mapped.code_count = 1;
 	if (file->vdso)
 		return open_vdso(c, pid, &mapped);
-	const char *open_path = maps_find_file(&tmp, pid, &mapped, &e);
-	struct code *code =
-		open_path ? open_file(c, &mapped, open_path) : failed_code(c, file, ERR_SYSTEM, &e);
-	arena_release(&tmp);
-	return code;
+	return open_file(c, pid, &mapped);
 }
 
 bool codes_has_changed(const struct code *code, int pid)

@@ -127,7 +127,8 @@ static uint32_t compare_calls(struct flow *f, struct recipes *analysed, struct r
 	return count;
 }
 
-/* By call frame information or, if it is hidden, by prologues. This program keeps frame pointers. */
+/* By call frame information or, if it is hidden, by prologues. This program keeps frame pointers.
+ */
 static void check_calls(bool hidden)
 {
 	struct module *m;

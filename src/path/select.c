@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/parallel.h"
 #include "base/pattern.h"
 #include "path/selector.h"
 #include "process/memory.h"
@@ -259,12 +260,22 @@ static int select_in(struct selector *s, const struct mapped_code *m, struct err
 	return 0;
 }
 
+static void read_symbols(void *selector, uint32_t item, uint32_t worker)
+{
+	const struct selector *s = selector;
+	uint32_t count;
+	(void)worker;
+	module_symbols(s->modules.data[item].code->module, &count);
+}
+
 /* An address without a module is one of the program itself. */
 static int select_all(struct selector *s, struct err *e)
 {
 	size_t before = s->out->list.len;
 	int rc = 0;
 	s->out->awaits_module = s->wanted.module;
+	if (s->wanted.name && !s->wanted.module) /* all of them are needed */
+		parallel_for(s->modules.len, 1, read_symbols, s);
 	vec_each (m, &s->modules) {
 		if (s->wanted.module && !module_is_meant(s->wanted.module, m))
 			continue;

@@ -219,7 +219,7 @@ static struct searched *searched_of(struct target *t, const struct code *code, u
 	return NULL;
 }
 
-static void search_module(void *waits, struct target *t, struct code *code, uint64_t bias)
+static void search_module(struct target *t, struct code *code, uint64_t bias, bool waits)
 {
 	struct searched *s = searched_of(t, code, first_code(code) + bias);
 	if (!s) {
@@ -240,14 +240,38 @@ static void search_module(void *waits, struct target *t, struct code *code, uint
 	}
 }
 
+/* The modules of a process, each with its bias. */
+struct listed_modules {
+	VEC(struct code *) codes;
+	VEC(uint64_t) biases;
+};
+
+static void list_module(void *list, struct target *t, struct code *code, uint64_t bias)
+{
+	struct listed_modules *l = list;
+	(void)t;
+	vec_push(&l->codes, code);
+	vec_push(&l->biases, bias);
+}
+
+static void search_modules(struct target *t, bool waits)
+{
+	struct listed_modules l = {0};
+	struct err ignored;
+	target_modules(t, list_module, &l, &ignored);
+	call_sites_prepare(t->shared, l.codes.data, l.codes.len);
+	for (uint32_t i = 0; i < l.codes.len; i++)
+		search_module(t, l.codes.data[i], l.biases.data[i], waits);
+	vec_free(&l.codes);
+	vec_free(&l.biases);
+}
+
 void blocking_add(struct target *t)
 {
-	struct err ignored;
-	target_modules(t, search_module, t, &ignored);
+	search_modules(t, true);
 }
 
 void blocking_guard(struct target *t)
 {
-	struct err ignored;
-	target_modules(t, search_module, NULL, &ignored);
+	search_modules(t, false);
 }

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/parallel.h"
 #include "probe/code/scout.h"
 
 /* Indexed by the id of the code; NULL: not found yet. */
@@ -92,14 +93,37 @@ static call_sites **calls_of(struct module_facts *f, const struct code *code)
 	return &f->calls.data[code->id];
 }
 
-const call_sites *call_sites_of(struct shared *s, const struct code *code)
+/* A module whose system calls are to be found. */
+struct unsearched {
+	struct flow *flow;
+	call_sites *out;
+};
+
+static void search(void *list, uint32_t item, uint32_t worker)
 {
-	call_sites **known = calls_of(s->facts, code);
-	if (!*known) {
+	struct unsearched *x = &((struct unsearched *)list)[item];
+	(void)worker;
+	call_sites_find(x->out, x->flow, NULL);
+}
+
+void call_sites_prepare(struct shared *s, struct code *const *codes, uint32_t count)
+{
+	VEC(struct unsearched) list = {0};
+	for (uint32_t i = 0; i < count; i++) {
+		call_sites **known = calls_of(s->facts, codes[i]);
+		if (*known)
+			continue;
 		*known = xcalloc(1, sizeof(**known));
-		call_sites_find(*known, code->flow, NULL);
+		vec_push(&list, (struct unsearched){codes[i]->flow, *known});
 	}
-	return *known;
+	parallel_for(list.len, 1, search, list.data);
+	vec_free(&list);
+}
+
+const call_sites *call_sites_of(struct shared *s, struct code *code)
+{
+	call_sites_prepare(s, &code, 1);
+	return *calls_of(s->facts, code);
 }
 
 bool call_sites_known(struct shared *s, const struct code *code)

@@ -18,7 +18,9 @@ struct regset private_registers_of(struct shared *s, const struct site *site);
 void private_registers_find(struct shared *s, const struct code *code);
 /* Whether they were found: the module is counted. */
 bool private_registers_known(const struct shared *s, const struct code *code);
+/* Finds the system calls of several modules on all CPUs. */
+void call_sites_prepare(struct shared *s, struct code *const *codes, uint32_t count);
 /* The module's system calls. */
-const call_sites *call_sites_of(struct shared *s, const struct code *code);
+const call_sites *call_sites_of(struct shared *s, struct code *code);
 /* Whether these are known, or found quickly. Otherwise they are searched for in the background. */
 bool call_sites_known(struct shared *s, const struct code *code);

@@ -93,12 +93,11 @@ static bool is_usable(int tid, uint64_t at, size_t size)
 	       (memory_read(tid, at, theirs, code) == code && !memcmp(ours, theirs, code));
 }
 
-static uint64_t find_slack(int tid, size_t size, struct err *e)
+static uint64_t find_slack(int tid, const char *maps_text, size_t size, struct err *e)
 {
 	struct maps m;
 	uint64_t found = 0;
-	if (maps_read(&m, tid, e))
-		return 0;
+	maps_parse(&m, tid, maps_text);
 	for (int vdso = 0; vdso < 2 && !found; vdso++)
 		for (uint32_t i = 0; i < m.module_count && !found; i++) {
 			const struct mapped_module *mapped = &m.modules[i];
@@ -119,31 +118,27 @@ static uint64_t find_slack(int tid, size_t size, struct err *e)
 	return found;
 }
 
-static bool stack_mapping(int tid, uint64_t *start, uint64_t *end)
+static bool stack_mapping(const char *maps_text, uint64_t *start, uint64_t *end)
 {
-	struct text text = TEXT_INIT;
 	struct maps_line l;
-	bool found = false, ok = !fault("slack-stack", EMFILE) && maps_read_text(tid, &text);
-	const char *next = ok && text.data ? text.data : "";
-	while (!found && maps_next_line(&next, &l))
+	bool found = false;
+	while (!found && maps_next_line(&maps_text, &l))
 		found = maps_line_has_path(&l, "[stack]");
-	if (found) {
-		*start = l.start;
-		*end = l.end;
-	}
-	text_release(&text);
-	return found;
+	*start = found ? l.start : 0;
+	*end = found ? l.end : 0;
+	return found && !fault("slack-stack", EMFILE);
 }
 
 /* Uses the lowest part of the main stack. It is free if the stack pointer of the main thread is far
  * enough above it. If that thread is on another stack now, it is free if it is still zero. */
-static uint64_t find_frame(struct control *c, const struct control_thread *t, struct err *e)
+static uint64_t find_frame(struct control *c, const struct control_thread *t, const char *maps_text,
+			   struct err *e)
 {
 	uint64_t start, end;
 	struct registers r;
 	struct control_thread *first = control_thread(c, t->pid);
 	unsigned sp = arch_native()->sp;
-	if (!stack_mapping(t->tracee.tid, &start, &end))
+	if (!stack_mapping(maps_text, &start, &end))
 		return err_set(e, ERR_UNSUPPORTED, "process %d has no main stack", t->pid), 0;
 	bool known = first && first->stopped && control_registers(first, &r) && r.reg[sp] > start &&
 		     r.reg[sp] <= end;
@@ -207,21 +202,39 @@ static int choose_thread(struct remote_slack *s, struct control *c, int pid, str
 		       pid);
 }
 
-static int find_places(struct remote_slack *s, struct control *c, int pid, struct err *e)
+static int read_maps(int tid, struct text *out, struct err *e)
 {
-	int rc = choose_thread(s, c, pid, e);
-	if (rc)
-		return rc;
-	s->start = s->place.code = find_slack(s->tid, s->size, e);
+	text_clear(out);
+	if (maps_read_text(tid, out) && out->len)
+		return 0;
+	return err_set(e, ERR_SYSTEM, "the mappings of process %d cannot be read", tid);
+}
+
+static int find_code(struct remote_slack *s, struct control *c, int pid, struct text *maps,
+		     struct err *e)
+{
+	s->start = s->place.code = find_slack(s->tid, maps->data, s->size, e);
 	if (!s->start)
 		return e->code;
-	if (!is_zero(s->tid, s->start, s->size)) {
-		rc = wait_until_left(c, pid, s->start, s->size, e);
-		if (rc || (rc = choose_thread(s, c, pid, e)))
-			return rc;
+	if (is_zero(s->tid, s->start, s->size))
+		return 0;
+	int rc = wait_until_left(c, pid, s->start, s->size, e);
+	rc = rc ? rc : choose_thread(s, c, pid, e);
+	return rc ? rc : read_maps(s->tid, maps, e);
+}
+
+static int find_places(struct remote_slack *s, struct control *c, int pid, struct err *e)
+{
+	struct text maps = TEXT_INIT;
+	int rc = choose_thread(s, c, pid, e);
+	rc = rc ? rc : read_maps(s->tid, &maps, e);
+	rc = rc ? rc : find_code(s, c, pid, &maps, e);
+	if (!rc) {
+		s->place.frame = find_frame(c, s->thread, maps.data, e);
+		rc = s->place.frame ? 0 : e->code;
 	}
-	s->place.frame = find_frame(c, s->thread, e);
-	return s->place.frame ? 0 : e->code;
+	text_release(&maps);
+	return rc;
 }
 
 int remote_enter(struct remote_slack *s, struct control *c, int pid, const char *text,

@@ -224,17 +224,13 @@ static bool still_has_all(const struct space *s, const range_list *old)
 	return true;
 }
 
-int space_refresh(struct space *s, struct err *e)
+static void refresh_by(struct space *s, const struct maps *m)
 {
-	struct maps m;
 	range_list old;
-	int rc = maps_read(&m, s->pid, e);
-	if (rc)
-		return rc;
 	uint64_t serial = s->serial;
 	memcpy(&old, &s->ranges, sizeof(old));
 	memset(&s->ranges, 0, sizeof(s->ranges));
-	map_all(s, &m);
+	map_all(s, m);
 	vec_each (r, &s->ranges) {
 		const struct range *same = find_same(&old, r);
 		if (same)
@@ -243,8 +239,25 @@ int space_refresh(struct space *s, struct err *e)
 	s->serial = still_has_all(s, &old) ? serial : new_serial();
 	s->last = 0;
 	vec_free(&old);
+}
+
+int space_refresh(struct space *s, struct err *e)
+{
+	struct maps m;
+	int rc = maps_read(&m, s->pid, e);
+	if (rc)
+		return rc;
+	refresh_by(s, &m);
 	maps_release(&m);
 	return 0;
+}
+
+void space_refresh_by(struct space *s, const char *maps_text)
+{
+	struct maps m;
+	maps_parse(&m, s->pid, maps_text);
+	refresh_by(s, &m);
+	maps_release(&m);
 }
 
 enum maps_answer space_verify(struct space *s, int fd, uint64_t pc)

@@ -55,6 +55,8 @@ void space_map(struct space *s, const struct mapping *m);
 void space_clear(struct space *s);
 /* Reads /proc/PID/maps again. Codes that are already open are kept. */
 int space_refresh(struct space *s, struct err *e);
+/* The same with the text of that file (maps_line.h). */
+void space_refresh_by(struct space *s, const char *maps_text);
 
 /* A place in a process's code. */
 struct place {

@@ -16,11 +16,9 @@ static struct mapping_line mapping_of(const struct maps_line *l)
 				     maps_line_has_path(l, "[stack]")};
 }
 
-/* The text of the maps file, empty if it cannot be read. */
-static const char *read_maps(int pid, struct text *text)
+static bool read_maps(int pid, struct text *text)
 {
-	bool ok = !fault("layout-maps", EMFILE) && maps_read_text(pid, text);
-	return ok && text->data ? text->data : "";
+	return !fault("layout-maps", EMFILE) && maps_read_text(pid, text) && text->len;
 }
 
 /* The main thread's stack grows down to its limit, or to the mapping below it. */
@@ -40,7 +38,7 @@ void memory_map_read(struct memory_map *m, int pid)
 {
 	struct text text = TEXT_INIT;
 	struct maps_line l;
-	const char *next = read_maps(pid, &text);
+	const char *next = read_maps(pid, &text) ? text.data : "";
 	*m = (struct memory_map){.pid = pid};
 	while (maps_next_line(&next, &l))
 		vec_push(&m->lines, mapping_of(&l));
@@ -103,16 +101,20 @@ int layout_refresh(struct target *t, struct err *e)
 	struct text text = TEXT_INIT;
 	struct maps_line l;
 	struct rt_header *h = target_header(t);
-	int rc = space_refresh(t->space, e);
-	const char *next = rc ? "" : read_maps(t->pid, &text);
 	h->text_ranges = 0;
+	if (!read_maps(t->pid, &text)) {
+		text_release(&text);
+		return err_set(e, ERR_SYSTEM, "the mappings of process %d cannot be read", t->pid);
+	}
+	const char *next = text.data;
+	space_refresh_by(t->space, next);
 	while (maps_next_line(&next, &l)) {
 		const struct mapping_line m = mapping_of(&l);
 		if (m.executable && !is_code_memory(t, m.start))
 			add_text(h, &m);
 	}
 	text_release(&text);
-	return rc;
+	return 0;
 }
 
 bool layout_read_maps(int pid, struct text *out)

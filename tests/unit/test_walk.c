@@ -253,10 +253,13 @@ static void scene_made_stack(void)
 	run_on_stack(stack + sizeof(stack), level_one);
 }
 
-/* Calls a function from a frame that call frame information describes as too small. */
+/* Calls a function from a frame that call frame information describes as too small. Its address is
+ * taken, which is wrong for local symbols of assembly on aarch64. */
 void call_misdescribed(void (*function)(void));
 #if defined(__aarch64__)
 __asm__(".text\n"
+	".globl call_misdescribed\n"
+	".hidden call_misdescribed\n"
 	".type call_misdescribed, %function\n"
 	"call_misdescribed:\n"
 	"	.cfi_startproc\n"
@@ -275,6 +278,8 @@ __asm__(".text\n"
 	".size call_misdescribed, . - call_misdescribed\n");
 #elif defined(__x86_64__)
 __asm__(".text\n"
+	".globl call_misdescribed\n"
+	".hidden call_misdescribed\n"
 	".type call_misdescribed, @function\n"
 	"call_misdescribed:\n"
 	"	.cfi_startproc\n"

@@ -13,6 +13,7 @@
 #include "module/cfi.h"
 #include "module_tables.h"
 #include "unwind/choose_recipe.h"
+#include "unwind/prologue.h"
 #include "unwind/recipes.h"
 
 struct comparison {
@@ -155,6 +156,70 @@ static void calls_are_described_right(void **state)
 	(void)state;
 	check_calls(false);
 	check_calls(true);
+}
+
+/* One function that makes a frame record, and one that does not. Their addresses are taken, which
+ * is wrong for local symbols of assembly on aarch64. */
+void with_record(void), without_record(void);
+__asm__(".text\n"
+	".globl with_record, without_record\n"
+	".hidden with_record, without_record\n"
+	".p2align 4\n"
+#ifdef __aarch64__
+	"with_record:\n"
+	"	stp x29, x30, [sp, #-32]!\n"
+	"	mov x29, sp\n"
+	"	str x19, [sp, #16]\n"
+	"	blr x0\n"
+	"without_record:\n"
+	"	stp x29, x30, [sp, #-32]!\n"
+	"	blr x0\n"
+#else
+	"with_record:\n"
+	"	push %rbp\n"
+	"	mov %rsp, %rbp\n"
+	"	push %rbx\n"
+	"	sub $24, %rsp\n"
+	"	call *%rdi\n"
+	"without_record:\n"
+	"	push %rbp\n"
+	"	sub $32, %rsp\n"
+	"	call *%rdi\n"
+#endif
+);
+
+static int32_t slot_of(const struct recipe *r, unsigned reg)
+{
+	uint8_t list[CALLEE_SAVED_MAX];
+	unsigned count = callee_saved_list(arch_native(), list);
+	for (unsigned i = 0; i < count; i++)
+		if (list[i] == reg)
+			return r->slot[i];
+	fail_msg("it is not preserved");
+	return 0;
+}
+
+static void a_prologue_describes_its_frame_record(void **state)
+{
+	extern const char __executable_start[];
+	const uint64_t base = (uint64_t)(uintptr_t)__executable_start;
+	const struct arch *arch = arch_native();
+	const bool linked = arch->link != REG_NONE;
+	struct module *m;
+	struct recipe r;
+	struct err e;
+	(void)state;
+	assert_int_equal(module_open(&m, "/proc/self/exe", &e), 0);
+	assert_true(prologue_describes(m, arch, (uint64_t)(uintptr_t)with_record - base, &r));
+	assert_true(r.cfa == CFA_REGISTER && r.cfa_reg == arch->fp && r.record);
+	assert_int_equal(r.cfa_offset, linked ? 32 : 16);
+	assert_int_equal(r.ret, RETURN_SAVED);
+	assert_int_equal(r.ret_offset, linked ? -24 : -8);
+	assert_int_equal(slot_of(&r, arch->fp), linked ? -32 : -16);
+	assert_int_equal(slot_of(&r, linked ? 19 : 3), linked ? -16 : -24);
+	assert_int_equal(slot_of(&r, linked ? 20 : 12), SLOT_LOST);
+	assert_false(prologue_describes(m, arch, (uint64_t)(uintptr_t)without_record - base, &r));
+	module_close(m);
 }
 
 /* Straight through a function: what state_execute() says to change nothing leads to no other
@@ -347,6 +412,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(agrees_with_cfi_on_compiled_code),
 		cmocka_unit_test(calls_are_described_right),
+		cmocka_unit_test(a_prologue_describes_its_frame_record),
 		cmocka_unit_test(changes_are_told),
 		cmocka_unit_test(only_code_of_unknown_extent_needs_discovery),
 		cmocka_unit_test(entry_state_is_restored),

@@ -96,7 +96,7 @@ static uint64_t find_region(const struct target *t, const struct site *site, uin
 				       .most = region_size(t, site)};
 	struct text maps = TEXT_INIT;
 	uint64_t size = 0;
-	if (layout_read_maps(t->pid, &maps) && maps.data)
+	if (layout_read_maps(t->pid, &maps))
 		size = pool_find_gap(maps.data, process_heap(t->pid), &need, start);
 	text_release(&maps);
 	return size;

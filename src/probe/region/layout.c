@@ -16,9 +16,9 @@ static struct mapping_line mapping_of(const struct maps_line *l)
 				     maps_line_has_path(l, "[stack]")};
 }
 
-static bool read_maps(int pid, struct text *text)
+bool layout_read_maps(int pid, struct text *out)
 {
-	return !fault("layout-maps", EMFILE) && maps_read_text(pid, text) && text->len;
+	return !fault("layout-maps", EMFILE) && maps_read_text(pid, out) && out->len;
 }
 
 /* The main thread's stack grows down to its limit, or to the mapping below it. */
@@ -38,7 +38,7 @@ void memory_map_read(struct memory_map *m, int pid)
 {
 	struct text text = TEXT_INIT;
 	struct maps_line l;
-	const char *next = read_maps(pid, &text) ? text.data : "";
+	const char *next = layout_read_maps(pid, &text) ? text.data : "";
 	*m = (struct memory_map){.pid = pid};
 	while (maps_next_line(&next, &l))
 		vec_push(&m->lines, mapping_of(&l));
@@ -102,7 +102,7 @@ int layout_refresh(struct target *t, struct err *e)
 	struct maps_line l;
 	struct rt_header *h = target_header(t);
 	h->text_ranges = 0;
-	if (!read_maps(t->pid, &text)) {
+	if (!layout_read_maps(t->pid, &text)) {
 		text_release(&text);
 		return err_set(e, ERR_SYSTEM, "the mappings of process %d cannot be read", t->pid);
 	}
@@ -117,15 +117,10 @@ int layout_refresh(struct target *t, struct err *e)
 	return 0;
 }
 
-bool layout_read_maps(int pid, struct text *out)
-{
-	return !fault("code-maps", EMFILE) && maps_read_text(pid, out);
-}
-
 uint64_t layout_aside(int pid, uint64_t size)
 {
 	struct text maps = TEXT_INIT;
-	uint64_t at = layout_read_maps(pid, &maps) && maps.data ? pool_aside(maps.data, size) : 0;
+	uint64_t at = layout_read_maps(pid, &maps) ? pool_aside(maps.data, size) : 0;
 	text_release(&maps);
 	return at;
 }

@@ -26,7 +26,7 @@ int layout_refresh(struct target *t, struct err *e);
 bool is_code_memory(const struct target *t, uint64_t pc);
 /* The same, for the region with this header. */
 bool header_has_code(const struct rt_header *h, uint64_t pc);
-/* Appends /proc/PID/maps. */
+/* Appends the text of /proc/PID/maps; false if there is none. */
 bool layout_read_maps(int pid, struct text *out);
 /* An address in the process for memory that need not be near anything; 0: let the kernel choose. */
 uint64_t layout_aside(int pid, uint64_t size);

@@ -236,20 +236,25 @@ static void walk(struct path_finisher *p, struct space *space, const struct samp
 	      walk_end_name[p->walk.end]);
 }
 
-static bool read_maps(struct watched_process *process)
+/* What is mapped now is what was mapped at the sample only if the thread is still stopped.
+ * Otherwise it may only add to what was reported up to then. */
+static bool read_maps(struct watched_process *process, bool stopped)
 {
 	struct err ignored;
+	int rc = stopped || process->unsure ? space_refresh(process->space, &ignored)
+					    : space_complete(process->space, &ignored);
 	process->refreshed = now_ns();
-	return !space_refresh(process->space, &ignored);
+	process->unsure = false;
+	return !rc;
 }
 
 /* Reads the process's maps again: the sampler may not have reported a mapping yet, such as the
  * libraries of a program that starts. That never helps in JIT-compiled code, so the pause between
  * readings grows as long as they do not help. */
-static bool refresh(struct watched_process *process)
+static bool refresh(struct watched_process *process, bool stopped)
 {
 	bool recently = process->refreshed && now_ns() - process->refreshed < process->pause;
-	return !recently && read_maps(process);
+	return !recently && read_maps(process, stopped);
 }
 
 /* Whether all code on the call stack of a stopped thread is still where the space has it. A frame
@@ -292,10 +297,10 @@ void finisher_find(struct path_finisher *p, struct watched_process *process, con
 {
 	walk(p, process->space, s);
 	if (s->stopped && is_outdated(p, process)) {
-		read_maps(process);
+		read_maps(process, true);
 		walk(p, process->space, s);
 	}
-	if (p->walk.end != WALK_NO_CODE || !refresh(process))
+	if (p->walk.end != WALK_NO_CODE || !refresh(process, s->stopped))
 		return;
 	walk(p, process->space, s);
 	uint64_t pause = p->walk.end == WALK_NO_CODE ? 2 * process->pause : 0;

@@ -125,7 +125,9 @@ static void on_end(void *ctx, int pid, int tid)
 
 static void on_lost(void *ctx, uint64_t samples)
 {
-	profile_count(((struct sink *)ctx)->stacks.profile, "lost", samples);
+	struct sink *s = ctx;
+	profile_count(s->stacks.profile, "lost", samples);
+	watched_lost(&s->stacks.watched);
 }
 
 void sink_init(struct sink *s, struct profile *p, struct codes *c)

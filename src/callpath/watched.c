@@ -101,6 +101,13 @@ static void drop_process(struct watched *w, int pid)
 	hashmap_put(&w->process_at, (uint64_t)pid, GONE);
 }
 
+void watched_lost(struct watched *w)
+{
+	vec_each (p, &w->processes)
+		if (*p)
+			(*p)->unsure = true;
+}
+
 struct watched_process *watched_process(struct watched *w, int pid)
 {
 	uint32_t i = index_of(&w->process_at, pid);

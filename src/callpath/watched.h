@@ -25,6 +25,7 @@ struct watched_process {
 	bool named;         /* the row has the name of the program that runs now */
 	uint64_t refreshed; /* ns, CLOCK_MONOTONIC: when its maps were last read */
 	uint64_t pause;     /* ns before they may be read again */
+	bool unsure;        /* reports of mappings may have been lost since */
 	struct space *space;
 };
 
@@ -60,6 +61,8 @@ struct watched_thread *watched_thread(struct watched *w, int pid, int tid);
 void watched_fork(struct watched *w, int parent, int pid);
 void watched_exec(struct watched *w, int pid);
 void watched_name(struct watched *w, int pid, int tid, const char *name);
+/* Reports were lost, perhaps of mappings. */
+void watched_lost(struct watched *w);
 /* Reads the current name of a process. */
 void watched_name_process(struct watched *w, int pid);
 /* Returns true if it was the last thread of its process. */

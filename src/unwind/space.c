@@ -201,16 +201,27 @@ void space_map(struct space *s, const struct mapping *m)
 		reopen_changed(s, r);
 }
 
-static void map_all(struct space *s, const struct maps *m)
+typedef void (*map_range_fn)(struct space *s, const struct code_mapping *at,
+			     const struct mapped_module *file);
+
+static void map_all(struct space *s, const struct maps *m, map_range_fn map)
 {
 	for (uint32_t i = 0; i < m->module_count; i++) {
 		const struct mapped_module *mi = &m->modules[i];
 		const struct mapped_module *file = codes_file(s->codes, mi, strlen(mi->path));
 		for (uint32_t k = 0; k < mi->code_count; k++)
-			map_range(s, &mi->code[k], file);
+			map(s, &mi->code[k], file);
 	}
 	for (uint32_t i = 0; i < m->anonymous_count; i++)
-		map_range(s, &m->anonymous[i], NULL);
+		map(s, &m->anonymous[i], NULL);
+}
+
+static void map_if_free(struct space *s, const struct code_mapping *at,
+			const struct mapped_module *file)
+{
+	uint32_t next = first_ending_after(s, at->start);
+	if (next == s->ranges.len || s->ranges.data[next].at.start >= at->end)
+		map_range(s, at, file);
 }
 
 /* Whether all ranges of `old` are still in the space unchanged. */
@@ -230,7 +241,7 @@ static void refresh_by(struct space *s, const struct maps *m)
 	uint64_t serial = s->serial;
 	memcpy(&old, &s->ranges, sizeof(old));
 	memset(&s->ranges, 0, sizeof(s->ranges));
-	map_all(s, m);
+	map_all(s, m, map_range);
 	vec_each (r, &s->ranges) {
 		const struct range *same = find_same(&old, r);
 		if (same)
@@ -248,6 +259,17 @@ int space_refresh(struct space *s, struct err *e)
 	if (rc)
 		return rc;
 	refresh_by(s, &m);
+	maps_release(&m);
+	return 0;
+}
+
+int space_complete(struct space *s, struct err *e)
+{
+	struct maps m;
+	int rc = maps_read(&m, s->pid, e);
+	if (rc)
+		return rc;
+	map_all(s, &m, map_if_free);
 	maps_release(&m);
 	return 0;
 }

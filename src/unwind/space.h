@@ -55,7 +55,11 @@ void space_map(struct space *s, const struct mapping *m);
 void space_clear(struct space *s);
 /* Reads /proc/PID/maps again. Codes that are already open are kept. */
 int space_refresh(struct space *s, struct err *e);
-/* The same with the text of that file (maps_line.h). */
+/* Reads it, and adds only mappings in places where the space has none. To be used while mappings
+ * are reported (space_map()) of an earlier time: those read may be newer than what is looked up,
+ * and have replaced what was there then. */
+int space_complete(struct space *s, struct err *e);
+/* space_refresh() with the text of that file (maps_line.h). */
 void space_refresh_by(struct space *s, const char *maps_text);
 
 /* A place in a process's code. */

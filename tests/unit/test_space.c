@@ -438,6 +438,29 @@ static void links_hold_where_calls_lead(void **state)
 	assert_int_equal(links_check(l, &none, flow, to_callee), VERDICT_INVALID);
 }
 
+/* The process may have mapped something else in the place since; what is missing is added. */
+static void completing_replaces_nothing(void **state)
+{
+	struct fixture *f = *state;
+	struct err e;
+	uint64_t here = (uint64_t)(uintptr_t)completing_replaces_nothing,
+		 there = (uint64_t)(uintptr_t)qsort, page = 4096;
+	struct space *s = space_new(f->codes, getpid());
+	struct mapping before = anonymous(here & ~(page - 1), (here & ~(page - 1)) + page);
+	space_map(s, &before);
+	uint64_t serial = space_serial(s);
+	assert_int_equal(space_complete(s, &e), 0);
+	assert_int_equal(space_serial(s), serial);
+	assert_true(space_find(s, here).anonymous);
+	assert_non_null(space_find(s, there).code);
+	assert_int_equal(space_refresh(s, &e), 0);
+	assert_non_null(space_find(s, here).code);
+	space_free(s);
+	s = space_new(f->codes, NOBODY);
+	assert_int_not_equal(space_complete(s, &e), 0);
+	space_free(s);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_fixture, close_fixture)
 
 int main(void)
@@ -453,6 +476,7 @@ int main(void)
 		TEST(any_order_of_mappings_is_right),
 		TEST(the_serial_tells_when_a_pc_changes_its_meaning),
 		TEST(own_process_is_found_whole),
+		TEST(completing_replaces_nothing),
 		TEST(the_vdso_needs_no_process),
 		TEST(missing_processes_are_explained),
 		TEST(files_that_are_no_modules_are_generated_code),

@@ -7,7 +7,7 @@
 
 static const char *entry_name(struct flow *f, uint64_t slot)
 {
-	const struct reloc *r = slot ? module_reloc_at(f->module, slot) : NULL;
+	const struct reloc *r = slot ? module_slot_at(f->module, slot) : NULL;
 	if (r && r->symbol)
 		return arena_printf(&f->arena, "%s@plt", r->symbol);
 	if (r && r->kind == RELOC_IFUNC) {

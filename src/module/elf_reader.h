@@ -47,7 +47,14 @@ struct dynamic {
 	bool is_pie, has_soname;
 };
 
-enum table_kind { TABLE_SYMBOLS, TABLE_RELOCS, TABLE_FRAMES, TABLE_LANDINGS, TABLE_KINDS };
+enum table_kind {
+	TABLE_SYMBOLS,
+	TABLE_SLOTS,
+	TABLE_RELOCS,
+	TABLE_FRAMES,
+	TABLE_LANDINGS,
+	TABLE_KINDS,
+};
 
 /* Sentences about damage. */
 struct note_list {
@@ -83,10 +90,10 @@ struct reader {
 		struct note_list notes;
 	} tables[TABLE_KINDS];
 	const struct symbol *symbols;
-	const struct reloc *relocs;
+	const struct reloc *slots, *relocs;
 	const struct frame_range *frames;
 	const struct landing *landings;
-	uint32_t symbol_count, reloc_count, frame_count, landing_count;
+	uint32_t symbol_count, slot_count, reloc_count, frame_count, landing_count;
 	struct note_list all_notes; /* of opening and of all tables: module_notes() */
 };
 

@@ -157,6 +157,10 @@ bool module_name_table(const struct module *m, uint64_t place, struct slice *out
 const struct reloc *module_relocs(const struct module *m, uint32_t *count);
 /* The relocation of the word at va, or NULL. */
 const struct reloc *module_reloc_at(const struct module *m, uint64_t va);
+/* The same for words that depend on other modules, or on functions chosen at load time: all
+ * relocations but RELOC_RELATIVE. In a large module these are few. */
+const struct reloc *module_slots(const struct module *m, uint32_t *count);
+const struct reloc *module_slot_at(const struct module *m, uint64_t va);
 
 /* Sorted by start. */
 const struct frame_range *module_frames(const struct module *m, uint32_t *count);

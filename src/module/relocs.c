@@ -5,6 +5,7 @@
 
 struct reloc_collector {
 	const struct module *module;
+	bool slots; /* relative relocations are left out */
 	struct reloc *items;
 	uint32_t len;
 	const struct segment *last; /* of the previous address: neighbours mostly share one */
@@ -54,7 +55,8 @@ static void add_rela(struct reloc_collector *g, const uint8_t *bytes, uint64_t c
 		memcpy(&in, bytes + i * sizeof(in), sizeof(in));
 		if (!type || type->type != ELF64_R_TYPE(in.r_info))
 			type = find_type(g->module->arch->file, (uint32_t)ELF64_R_TYPE(in.r_info));
-		if (!type || !is_mapped(g, in.r_offset))
+		if (!type || (g->slots && type->kind == RELOC_RELATIVE) ||
+		    !is_mapped(g, in.r_offset))
 			continue;
 		struct reloc *out = &g->items[g->len];
 		*out = (struct reloc){.va = in.r_offset,
@@ -117,6 +119,20 @@ struct reloc_table {
 	struct symbol_table symbols;
 };
 
+static uint64_t count_slots(const struct arch_file *f, const struct reloc_table *t)
+{
+	uint64_t count = 0;
+	const struct reloc_type *type = NULL;
+	for (uint64_t i = 0; i < t->count && !t->packed; i++) {
+		Elf64_Rela in;
+		memcpy(&in, t->bytes + i * sizeof(in), sizeof(in));
+		if (!type || type->type != ELF64_R_TYPE(in.r_info))
+			type = find_type(f, (uint32_t)ELF64_R_TYPE(in.r_info));
+		count += type && type->kind != RELOC_RELATIVE;
+	}
+	return count;
+}
+
 /* An upper limit of the number of relocations in all tables; UINT64_MAX if they are together larger
  * than the file, which is only possible if tables overlap. */
 static uint64_t room_of(const struct reloc_table *t, uint32_t n, uint64_t file_size)
@@ -172,28 +188,48 @@ static uint32_t find_tables(const struct reader *r, struct reloc_table *out)
 	return n;
 }
 
-static void read_relocs(struct reader *r)
+/* Makes the table of all relocations or that of slots. */
+static void collect(struct reader *r, enum table_kind kind, struct reloc_collector *g)
 {
-	struct lazy_table *t = &r->tables[TABLE_RELOCS];
-	struct reloc_collector g = {.module = r->module};
+	struct lazy_table *t = &r->tables[kind];
 	struct reloc_table *tables =
 		ARENA_ARRAY(&t->tmp, struct reloc_table, (uint64_t)r->section_count + 3);
 	uint32_t n = find_tables(r, tables);
 	uint64_t room = room_of(tables, n, r->module->size);
 	if (room > r->module->size / 8) {
-		elf_note(&t->notes, "there are too many relocations; they were left out");
+		if (!g->slots)
+			elf_note(&t->notes, "there are too many relocations; they were left out");
 		return;
 	}
-	g.items = arena_alloc(&t->arena, room * sizeof(*g.items), _Alignof(struct reloc));
-	for (uint32_t i = 0; i < n; i++) {
-		if (tables[i].packed)
-			add_relr(&g, tables[i].bytes, tables[i].count);
-		else
-			add_rela(&g, tables[i].bytes, tables[i].count, &tables[i].symbols);
+	if (g->slots) {
+		room = 0;
+		for (uint32_t i = 0; i < n; i++)
+			room += count_slots(r->module->arch->file, &tables[i]);
 	}
-	order_by_address(g.items, g.len, sizeof(*g.items), offsetof(struct reloc, va));
+	g->items = arena_alloc(&t->arena, room * sizeof(*g->items), _Alignof(struct reloc));
+	for (uint32_t i = 0; i < n; i++) {
+		if (!tables[i].packed)
+			add_rela(g, tables[i].bytes, tables[i].count, &tables[i].symbols);
+		else if (!g->slots)
+			add_relr(g, tables[i].bytes, tables[i].count);
+	}
+	order_by_address(g->items, g->len, sizeof(*g->items), offsetof(struct reloc, va));
+}
+
+static void read_relocs(struct reader *r)
+{
+	struct reloc_collector g = {.module = r->module};
+	collect(r, TABLE_RELOCS, &g);
 	r->relocs = g.items;
 	r->reloc_count = g.len;
+}
+
+static void read_slots(struct reader *r)
+{
+	struct reloc_collector g = {.module = r->module, .slots = true};
+	collect(r, TABLE_SLOTS, &g);
+	r->slots = g.items;
+	r->slot_count = g.len;
 }
 
 const struct reloc *module_relocs(const struct module *m, uint32_t *count)
@@ -203,12 +239,32 @@ const struct reloc *module_relocs(const struct module *m, uint32_t *count)
 	return m->reader->relocs;
 }
 
+const struct reloc *module_slots(const struct module *m, uint32_t *count)
+{
+	elf_need(m->reader, TABLE_SLOTS, read_slots);
+	*count = m->reader->slot_count;
+	return m->reader->slots;
+}
+
+/* The last relocation of the word at va. */
+static const struct reloc *find(const struct reloc *all, uint32_t count, uint64_t va)
+{
+	uint32_t n = ORDER_UP_TO(all, count, va, va);
+	return n && all[n - 1].va == va ? &all[n - 1] : NULL;
+}
+
 const struct reloc *module_reloc_at(const struct module *m, uint64_t va)
 {
 	uint32_t count;
 	const struct reloc *all = module_relocs(m, &count);
-	uint32_t n = ORDER_UP_TO(all, count, va, va);
-	return n && all[n - 1].va == va ? &all[n - 1] : NULL;
+	return find(all, count, va);
+}
+
+const struct reloc *module_slot_at(const struct module *m, uint64_t va)
+{
+	uint32_t count;
+	const struct reloc *all = module_slots(m, &count);
+	return find(all, count, va);
 }
 
 bool module_word(const struct module *m, uint64_t va, uint64_t *out)

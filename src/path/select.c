@@ -125,7 +125,7 @@ static bool is_slot_of(const struct reloc *r, const struct symbol *y, bool own)
 {
 	if (r->kind == RELOC_IFUNC)
 		return own && r->value == y->va;
-	return r->kind != RELOC_RELATIVE && r->symbol && !strcmp(r->symbol, y->name);
+	return r->symbol && !strcmp(r->symbol, y->name);
 }
 
 /* The symbol (an IFUNC) leads to a resolver, which chooses one of several functions when the
@@ -137,7 +137,7 @@ static void add_chosen(struct selector *s, const struct mapped_code *m, const st
 	vec_each (slots, &s->modules) {
 		const struct module *module = slots->code->module;
 		uint32_t count;
-		const struct reloc *all = module_relocs(module, &count);
+		const struct reloc *all = module_slots(module, &count);
 		for (uint32_t i = 0; i < count; i++) {
 			uint64_t pc = 0;
 			if (!is_slot_of(&all[i], y, slots->code == m->code) ||

@@ -64,6 +64,11 @@ static void walk_relocs(const struct module *m)
 		sink += module_word(m, r->va, &word) ? word : 0;
 		FUZZ_CHECK(module_reloc_at(m, r->va));
 	}
+	uint32_t slots;
+	all = module_slots(m, &slots);
+	FUZZ_CHECK(slots <= count);
+	for (uint32_t i = 0; i < slots; i++)
+		FUZZ_CHECK(all[i].kind != RELOC_RELATIVE && module_slot_at(m, all[i].va));
 }
 
 /* Look-ups by the index of the file, before the tables are made. */

@@ -486,6 +486,17 @@ static void relocations_are_normalised(void **state)
 	}
 	assert_null(module_reloc_at(m, data + 1));
 	assert_false(module_word(m, data + 32, &word));
+	uint32_t slots;
+	module_slots(m, &slots);
+	assert_int_equal(slots, ARRAY_SIZE(expected) - 1);
+	for (uint32_t i = 0; i < ARRAY_SIZE(expected); i++) {
+		const struct reloc *all = module_reloc_at(m, data + expected[i].offset),
+				   *slot = module_slot_at(m, data + expected[i].offset);
+		if (expected[i].kind == RELOC_RELATIVE)
+			assert_null(slot);
+		else
+			assert_memory_equal(slot, all, sizeof(*all));
+	}
 	module_close(m);
 }
 

@@ -271,6 +271,17 @@ void cfi_start(struct cfi_program *p, const struct cfi_cie *cie, struct cursor c
 	p->depth = 0;
 }
 
+bool cfi_begins_initial(const struct cfi_cie *cie, struct cursor code)
+{
+	enum { OPERATION = 0xc0, OPERAND = 0x3f };
+	while (code.at < code.end && *code.at == DW_CFA_nop)
+		code.at++;
+	if (code.at == code.end)
+		return true;
+	return (*code.at & OPERATION) == DW_CFA_advance_loc && *code.at & OPERAND &&
+	       cie->code_align;
+}
+
 /* Undefined rules do not count: a frame without a return address is the outermost one, so it is not
  * in the middle of a function. */
 bool cfi_is_entry(const struct cfi_program *p)

@@ -42,6 +42,9 @@ void cfi_run_initial(struct cfi_cie *cie, struct cursor code, const struct encod
 /* Starts the program of an FDE for [start, end); there is no row before cfi_next_row(). */
 void cfi_start(struct cfi_program *p, const struct cfi_cie *cie, struct cursor code,
 	       const struct encoding_base *base, uint64_t start, uint64_t end);
+/* Whether the first row is the initial one, found without running the program: true for nearly all
+ * functions; if it is false, the row may be the initial one nevertheless. */
+bool cfi_begins_initial(const struct cfi_cie *cie, struct cursor code);
 /* Advances to the next row; false after the last one. */
 bool cfi_next_row(struct cfi_program *p);
 /* Whether the row is as at the entry of a function, not as in the middle of one. */

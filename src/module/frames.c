@@ -26,7 +26,7 @@ static bool starts_mid_frame(struct frame_collector *g, const struct cfi_table *
 			     const struct cfi_fde *f)
 {
 	const struct cfi_cie *cie = &t->cies.data[f->cie];
-	if (cie->is_signal)
+	if (cie->is_signal || cfi_begins_initial(cie, f->code))
 		return false;
 	cfi_start(&g->program, cie, f->code, &t->base, f->start, f->start + f->size);
 	cfi_next_row(&g->program);

@@ -4,6 +4,7 @@
 
 #include "base/order.h"
 #include "flow/internal.h"
+#include "flow/start_cache.h"
 
 /* Limits of the analysis of a single function before flow_discover(): how deep into callees to look
  * for a return, and how many split-off parts to add. */
@@ -49,15 +50,27 @@ int flow_open(struct flow **out, const struct module *m, struct err *e)
 int flow_open_cached(struct flow **out, const struct module *m, struct err *e)
 {
 	int rc = flow_new(out, m, e);
-	if (!rc)
-		atomic_store(&(*out)->started, false);
-	return rc;
+	if (rc)
+		return rc;
+	(*out)->cached = true;
+	atomic_store(&(*out)->started, false);
+	return 0;
+}
+
+/* What was searched in a large module without symbols is kept for the next run. */
+static bool is_worth_storing(const struct flow *f)
+{
+	enum { WORTH_STORING = 16 }; /* searches: they take longer than to write a file */
+	return f->cached && !f->joined && !f->discovered &&
+	       f->searched.len - f->stored >= WORTH_STORING;
 }
 
 void flow_close(struct flow *f)
 {
 	if (!f)
 		return;
+	if (is_worth_storing(f))
+		start_cache_store(f);
 	for (uint32_t i = 0; i < MAX_WORKERS; i++) {
 		arena_release(&f->graphs[i]);
 		arena_release(&f->tmp[i]);
@@ -82,6 +95,7 @@ void flow_add_start(struct flow *f, uint64_t start, uint64_t end, const char *na
 		    enum found_by how)
 {
 	need_starts(f);
+	f->cached = false;
 	add_start(f, start, end, name ? arena_strdup(&f->arena, name) : NULL, how, 0);
 }
 
@@ -105,7 +119,7 @@ static bool is_start(void *ctx, uint64_t va)
 
 static bool slot_returns(void *ctx, uint64_t slot)
 {
-	const struct reloc *r = module_reloc_at(((struct callee_query *)ctx)->f->module, slot);
+	const struct reloc *r = module_slot_at(((struct callee_query *)ctx)->f->module, slot);
 	return !r || !r->symbol || !is_noreturn_name(r->symbol, true);
 }
 

@@ -60,6 +60,8 @@ struct flow {
 	struct arena arena;          /* names, parts */
 	struct arena graphs[MAX_WORKERS], tmp[MAX_WORKERS];
 	VEC(struct part) searched; /* code that flow_discover_near() has searched, sorted */
+	uint32_t stored;           /* how many of these the cache has */
+	bool cached;               /* the cache is used */
 	bool joined, discovered;
 	atomic_bool started; /* the starts that the file gives are known: need_starts() */
 	pthread_mutex_t starting;

@@ -7,7 +7,7 @@
 #include "module/cache_file.h"
 
 /* Change it with every change of the file's layout, or of the meaning of its contents. */
-enum { FORMAT = 1 };
+enum { FORMAT = 2 };
 
 enum {
 	SMALL_MODULE = 1 << 20, /* bytes of a module that is not worth a file */
@@ -18,12 +18,12 @@ enum {
 
 static const char magic[8] = "sondefun";
 
-/*  head | functions | parts, by function | fragments | pointers | text  */
+/*  head | functions | parts, by function | fragments | searched | pointers | text  */
 struct start_head {
 	char magic[8];
 	uint64_t checksum; /* of everything after it */
 	uint64_t key;
-	uint32_t functions, parts, fragments, pointers, text, zero;
+	uint32_t functions, parts, fragments, searched, pointers, text;
 };
 
 struct cached_function {
@@ -44,7 +44,7 @@ _Static_assert(sizeof(struct start_head) == 48 && sizeof(struct cached_function)
 		       sizeof(struct cached_fragment) == 24 && sizeof(struct part) == 16,
 	       "no padding, a multiple of 8");
 
-enum { PARTS = 6 };
+enum { PARTS = 7 };
 
 static struct cache_name name_of(const struct module *m)
 {
@@ -154,12 +154,18 @@ void start_cache_store(const struct flow *f)
 			       .functions = w.functions.len,
 			       .parts = w.parts.len,
 			       .fragments = w.fragments.len,
+			       .searched = f->searched.len,
 			       .pointers = f->code_pointers.len,
 			       .text = w.text.len};
 	memcpy(h.magic, magic, sizeof(magic));
 	const struct slice parts[PARTS] = {
-		{(const uint8_t *)&h, sizeof(h)}, SLICE_OF(&w.functions),      SLICE_OF(&w.parts),
-		SLICE_OF(&w.fragments),           SLICE_OF(&f->code_pointers), SLICE_OF(&w.text),
+		{(const uint8_t *)&h, sizeof(h)},
+		SLICE_OF(&w.functions),
+		SLICE_OF(&w.parts),
+		SLICE_OF(&w.fragments),
+		SLICE_OF(&f->searched),
+		SLICE_OF(&f->code_pointers),
+		SLICE_OF(&w.text),
 	};
 	h.checksum = checksum(&h, parts, PARTS);
 	if (!w.too_large)
@@ -178,6 +184,7 @@ struct contents {
 	const struct cached_function *functions;
 	const struct part *parts;
 	const struct cached_fragment *fragments;
+	const struct part *searched;
 	const uint64_t *pointers;
 	const char *text;
 	const struct module *module;
@@ -190,6 +197,7 @@ static uint64_t size_after_head(const struct start_head *h)
 	return h->functions * (uint64_t)sizeof(struct cached_function) +
 	       h->parts * (uint64_t)sizeof(struct part) +
 	       h->fragments * (uint64_t)sizeof(struct cached_fragment) +
+	       h->searched * (uint64_t)sizeof(struct part) +
 	       h->pointers * (uint64_t)sizeof(uint64_t) + h->text;
 }
 
@@ -199,7 +207,8 @@ static void attach(struct contents *c)
 	c->functions = (const void *)c->bytes;
 	c->parts = (const void *)(c->functions + h->functions);
 	c->fragments = (const void *)(c->parts + h->parts);
-	c->pointers = (const void *)(c->fragments + h->fragments);
+	c->searched = (const void *)(c->fragments + h->fragments);
+	c->pointers = (const void *)(c->searched + h->searched);
 	c->text = (const void *)(c->pointers + h->pointers);
 }
 
@@ -220,6 +229,7 @@ static bool read_contents(int fd, uint64_t size, struct contents *c, uint64_t ke
 		{(const uint8_t *)c->functions, h->functions * sizeof(*c->functions)},
 		{(const uint8_t *)c->parts, h->parts * sizeof(*c->parts)},
 		{(const uint8_t *)c->fragments, h->fragments * sizeof(*c->fragments)},
+		{(const uint8_t *)c->searched, h->searched * sizeof(*c->searched)},
 		{(const uint8_t *)c->pointers, h->pointers * sizeof(*c->pointers)},
 		{(const uint8_t *)c->text, h->text},
 	};
@@ -301,8 +311,11 @@ bool start_cache_load(struct flow *f)
 	bool ok = read_contents(fd, size, &c, name.key) && take_functions(&c, f) &&
 		  take_fragments(&c, f);
 	cache_file_close(fd, ok);
-	if (ok)
+	if (ok) {
+		vec_append(&f->searched, c.searched, c.head.searched);
 		vec_append(&f->code_pointers, c.pointers, c.head.pointers);
+	}
+	f->stored = f->searched.len;
 	free(c.bytes);
 	if (!ok) {
 		vec_clear(&f->funcs);

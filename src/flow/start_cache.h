@@ -6,5 +6,6 @@
 
 /* Does what starts_from_file() does; false if there is no usable file. */
 bool start_cache_load(struct flow *f);
-/* Call it after starts_from_file(). Does nothing for small modules, which are quick to read. */
+/* Call it after starts_from_file(), and once more when flow_discover_near() has found more. Does
+ * nothing for small modules, which are quick to read. */
 void start_cache_store(const struct flow *f);

@@ -112,6 +112,59 @@ static void store(void)
 	assert_true(cache_folder_has("starts-") && is_loaded());
 }
 
+/* A flow that has lost its starts, as if the file gave none, and its cache. */
+static struct flow *open_without_starts(void)
+{
+	struct flow *f;
+	struct err e;
+	uint32_t count;
+	assert_int_equal(flow_open_cached(&f, module, &e), 0);
+	flow_functions(f, &count);
+	vec_clear(&f->funcs);
+	vec_clear(&f->fragments);
+	publish(f);
+	start_cache_store(f);
+	return f;
+}
+
+static void what_was_searched_is_kept(void **state)
+{
+	enum { TRIED = 40 };
+	struct flow *plain, *first = open_without_starts(), *second, *third;
+	struct err e;
+	uint32_t count, step;
+	(void)state;
+	assert_int_equal(flow_open(&plain, module, &e), 0);
+	const struct function *all = flow_functions(plain, &count);
+	step = count / TRIED;
+	assert_true(step);
+	for (uint32_t i = 0; i < TRIED; i++)
+		search_near(first, all[i * step].start);
+	assert_true(first->searched.len >= TRIED / 2 && first->funcs.len);
+	uint32_t found = first->funcs.len, functions[TRIED];
+	bool searched[TRIED];
+	for (uint32_t i = 0; i < TRIED; i++) {
+		functions[i] = flow_function_at(first, all[i * step].start);
+		searched[i] = flow_is_searched(first, all[i * step].start);
+	}
+	flow_close(first);
+	assert_int_equal(flow_open_cached(&second, module, &e), 0);
+	flow_functions(second, &count);
+	assert_int_equal(count, found);
+	for (uint32_t i = 0; i < TRIED; i++) {
+		assert_int_equal(flow_function_at(second, all[i * step].start), functions[i]);
+		assert_int_equal(flow_is_searched(second, all[i * step].start), searched[i]);
+	}
+	/* Discovery as a whole is not for the cache. */
+	flow_discover(second);
+	flow_close(second);
+	assert_int_equal(flow_open_cached(&third, module, &e), 0);
+	flow_functions(third, &count);
+	assert_int_equal(count, found);
+	flow_close(third);
+	flow_close(plain);
+}
+
 /* The cache is for the file alone. */
 static void modules_with_more_symbols_are_not_stored(void **state)
 {
@@ -187,6 +240,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(cached_starts_are_those_of_the_file, set_up,
 						tear_down),
+		cmocka_unit_test_setup_teardown(what_was_searched_is_kept, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(modules_with_more_symbols_are_not_stored, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(damaged_files_are_ignored, set_up, tear_down),

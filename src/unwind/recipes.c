@@ -233,21 +233,25 @@ static uint32_t kept_by(void *ctx, uint64_t target)
 
 /* ---- from the cache ---- */
 
-static const struct known_span *span_before(struct recipes *r, const struct part *p)
+/* The span of an earlier run that holds va, or NULL. */
+static const struct known_span *span_before(struct recipes *r, uint64_t va)
 {
 	if (!r->looked && may_be_cached(r))
 		recipe_cache_load(&r->before, r->module);
 	r->looked = true;
-	uint32_t n = ORDER_UP_TO(r->before.spans.data, r->before.spans.len, start, p->start);
-	const struct known_span *s = n ? &r->before.spans.data[n - 1] : NULL;
-	return s && s->start == p->start && s->end == p->end ? s : NULL;
+	uint32_t n = ORDER_UP_TO(r->before.spans.data, r->before.spans.len, start, va);
+	return n && va < r->before.spans.data[n - 1].end ? &r->before.spans.data[n - 1] : NULL;
+}
+
+static bool overlaps_known(const struct recipes *r, const struct known_span *s)
+{
+	uint32_t n = ORDER_UP_TO(r->table.spans.data, r->table.spans.len, start, s->end - 1);
+	return n && r->table.spans.data[n - 1].end > s->start;
 }
 
 static void take_span(struct recipes *r, const struct known_span *before)
 {
 	struct known_span s = {before->start, before->end, r->table.entries.len, before->count};
-	if (span_at(r, s.start))
-		return;
 	for (uint32_t i = 0; i < s.count; i++) {
 		struct recipe_entry e = r->before.entries.data[before->first + i];
 		e.recipe = intern(r, &r->before.recipes.data[e.recipe]);
@@ -256,15 +260,15 @@ static void take_span(struct recipes *r, const struct known_span *before)
 	insert_span(r, s);
 }
 
-/* Returns true if an earlier run analysed a function with these parts. */
-static bool take_known(struct recipes *r, const struct part *spans, uint32_t count)
+/* The span that holds va, if an earlier run has made it. The bounds of functions need not be known
+ * for that: to collect those of a large module takes time. */
+static const struct known_span *find_span(struct recipes *r, uint64_t va)
 {
-	for (uint32_t i = 0; i < count; i++)
-		if (!span_before(r, &spans[i]))
-			return false;
-	for (uint32_t i = 0; i < count; i++)
-		take_span(r, span_before(r, &spans[i]));
-	return true;
+	const struct known_span *s = span_at(r, va), *before = s ? NULL : span_before(r, va);
+	if (!before || overlaps_known(r, before))
+		return s;
+	take_span(r, before);
+	return span_at(r, va);
 }
 
 /* ---- functions ---- */
@@ -277,10 +281,6 @@ static void add_function(struct recipes *r, uint32_t number)
 	spans[0] = (struct part){p->start, p->end};
 	for (uint32_t i = 0; i < p->part_count; i++)
 		spans[i + 1] = flow_parts(r->flow)[p->first_part + i];
-	if (take_known(r, spans, p->part_count + 1)) {
-		arena_clear(&r->tmp);
-		return;
-	}
 	r->analysed++;
 	vec_clear(&r->analysis.runs);
 	r->analysis.proven = false;
@@ -398,7 +398,7 @@ static void add_code_without_function(struct recipes *r, uint64_t va)
 
 static const struct known_span *find_or_make_span(struct recipes *r, uint64_t va)
 {
-	const struct known_span *s = span_at(r, va);
+	const struct known_span *s = find_span(r, va);
 	if (s || (r->held && !are_bounds_known(r, va)))
 		return s;
 	add_code_at(r, va);
@@ -448,7 +448,7 @@ static bool describe_by_prologue(struct recipes *r, uint64_t va, struct recipe *
 bool recipes_describe(struct recipes *r, uint64_t va, struct recipe *out)
 {
 	struct cfi_row row;
-	if (span_at(r, va))
+	if (find_span(r, va))
 		return false;
 	if (r->cfi && cfi_row_at(r->cfi, va, &row))
 		return describe_by_row(r, &row, out);

@@ -23,7 +23,7 @@ static const uint64_t DEFAULT_BYTES = (uint64_t)4 << 20;
 enum {
 	FUNCTION_BATCH = 8,    /* functions that a worker takes at a time */
 	JOINED_AT_ONCE = 8192, /* functions whose results are taken over together */
-	MOST_KEPT = 2048,      /* functions of a module that are kept in the cache, if not all */
+	MOST_KEPT = 8192,      /* functions of a module that are kept in the cache, if not all */
 	UNITS_PER_WORKER = 16, /* loaded at a time while all units are read */
 };
 

@@ -27,24 +27,32 @@ static uint64_t key_of(const void *items, size_t i, size_t item_size, size_t key
 	return key;
 }
 
-/* Fills the pairs with keys relative to the lowest one. Returns the highest of these, or 0 if the
- * items are sorted already. */
+static bool is_sorted(const void *items, uint32_t count, size_t item_size, size_t key_offset)
+{
+	uint64_t last = 0;
+	for (uint32_t i = 0; i < count; i++) {
+		uint64_t key = key_of(items, i, item_size, key_offset);
+		if (key < last)
+			return false;
+		last = key;
+	}
+	return true;
+}
+
+/* Fills the pairs with keys relative to the lowest one. Returns the highest of these. */
 static uint64_t make_pairs(struct pair *out, const void *items, uint32_t count, size_t item_size,
 			   size_t key_offset)
 {
-	uint64_t low = UINT64_MAX, high = 0, last = 0;
-	bool sorted = true;
+	uint64_t low = UINT64_MAX, high = 0;
 	for (uint32_t i = 0; i < count; i++) {
 		uint64_t key = key_of(items, i, item_size, key_offset);
-		sorted &= key >= last;
-		last = key;
 		low = key < low ? key : low;
 		high = key > high ? key : high;
 		out[i] = (struct pair){.key = key, .index = i};
 	}
-	for (uint32_t i = 0; i < count && !sorted; i++)
+	for (uint32_t i = 0; i < count; i++)
 		out[i].key -= low;
-	return sorted ? 0 : high - low;
+	return high - low;
 }
 
 static void distribute(struct pair *to, const struct pair *from, uint32_t count, unsigned shift)
@@ -83,11 +91,11 @@ static void move_items(void *items, const struct pair *order, uint32_t count, si
 
 void order_by_address(void *items, uint32_t count, size_t item_size, size_t key_offset)
 {
-	if (count < 2)
+	if (is_sorted(items, count, item_size, key_offset))
 		return;
 	struct pair *a = xmalloc(2 * (size_t)count * sizeof(*a)), *from = a, *to = a + count;
 	uint64_t span = make_pairs(a, items, count, item_size, key_offset);
-	if (span && count <= MAX_INSERTION_SORT)
+	if (count <= MAX_INSERTION_SORT)
 		insertion_sort(a, count);
 	for (unsigned shift = 0; count > MAX_INSERTION_SORT && shift < 64 && span >> shift;
 	     shift += DIGIT_BITS) {
@@ -96,8 +104,7 @@ void order_by_address(void *items, uint32_t count, size_t item_size, size_t key_
 		from = to;
 		to = swap;
 	}
-	if (span)
-		move_items(items, from, count, item_size);
+	move_items(items, from, count, item_size);
 	free(a);
 }
 

@@ -226,16 +226,14 @@ static void make_table(void *module, uint32_t item, uint32_t worker)
 		module_relocs(module, &count);
 	else if (item == 1)
 		module_frames(module, &count);
-	else if (item == 2)
-		module_symbols(module, &count);
 	else
-		module_slots(module, &count);
+		module_symbols(module, &count);
 }
 
 /* The tables of a large module take most of the time. They do not depend on each other. */
 static void make_tables(const struct module *m)
 {
-	enum { TABLES = 4, LARGE_MODULE = 4 << 20 };
+	enum { TABLES = 3, LARGE_MODULE = 4 << 20 };
 	if (m->size >= LARGE_MODULE)
 		parallel_for(TABLES, 1, make_table, (void *)(uintptr_t)m);
 }

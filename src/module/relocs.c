@@ -5,7 +5,7 @@
 
 struct reloc_collector {
 	const struct module *module;
-	bool slots; /* relative relocations are left out */
+	bool slots; /* all but relative relocations, otherwise these */
 	struct reloc *items;
 	uint32_t len;
 	const struct segment *last; /* of the previous address: neighbours mostly share one */
@@ -55,14 +55,14 @@ static void add_rela(struct reloc_collector *g, const uint8_t *bytes, uint64_t c
 		memcpy(&in, bytes + i * sizeof(in), sizeof(in));
 		if (!type || type->type != ELF64_R_TYPE(in.r_info))
 			type = find_type(g->module->arch->file, (uint32_t)ELF64_R_TYPE(in.r_info));
-		if (!type || (g->slots && type->kind == RELOC_RELATIVE) ||
+		if (!type || (type->kind == RELOC_RELATIVE) == g->slots ||
 		    !is_mapped(g, in.r_offset))
 			continue;
 		struct reloc *out = &g->items[g->len];
 		*out = (struct reloc){.va = in.r_offset,
 				      .value = (uint64_t)in.r_addend,
 				      .kind = (uint8_t)type->kind};
-		if (type->kind == RELOC_RELATIVE || type->kind == RELOC_IFUNC ||
+		if (!g->slots || type->kind == RELOC_IFUNC ||
 		    bind_symbol(out, symbols, ELF64_R_SYM(in.r_info)))
 			g->len++;
 	}
@@ -188,7 +188,6 @@ static uint32_t find_tables(const struct reader *r, struct reloc_table *out)
 	return n;
 }
 
-/* Makes the table of all relocations or that of slots. */
 static void collect(struct reader *r, enum table_kind kind, struct reloc_collector *g)
 {
 	struct lazy_table *t = &r->tables[kind];
@@ -216,14 +215,6 @@ static void collect(struct reader *r, enum table_kind kind, struct reloc_collect
 	order_by_address(g->items, g->len, sizeof(*g->items), offsetof(struct reloc, va));
 }
 
-static void read_relocs(struct reader *r)
-{
-	struct reloc_collector g = {.module = r->module};
-	collect(r, TABLE_RELOCS, &g);
-	r->relocs = g.items;
-	r->reloc_count = g.len;
-}
-
 static void read_slots(struct reader *r)
 {
 	struct reloc_collector g = {.module = r->module, .slots = true};
@@ -232,18 +223,42 @@ static void read_slots(struct reader *r)
 	r->slot_count = g.len;
 }
 
-const struct reloc *module_relocs(const struct module *m, uint32_t *count)
-{
-	elf_need(m->reader, TABLE_RELOCS, read_relocs);
-	*count = m->reader->reloc_count;
-	return m->reader->relocs;
-}
-
 const struct reloc *module_slots(const struct module *m, uint32_t *count)
 {
 	elf_need(m->reader, TABLE_SLOTS, read_slots);
 	*count = m->reader->slot_count;
 	return m->reader->slots;
+}
+
+/* Both tables are sorted. The room behind the items is filled from its end on. */
+static void merge_slots(struct reloc_collector *g, const struct reloc *slots, uint32_t count)
+{
+	uint32_t from = g->len, to = g->len + count;
+	g->len = to;
+	while (count) {
+		bool slot = !from || g->items[from - 1].va <= slots[count - 1].va;
+		g->items[--to] = slot ? slots[--count] : g->items[--from];
+	}
+}
+
+/* Linkers write relative relocations in the order of addresses: mostly, nothing has to be sorted.
+ */
+static void read_relocs(struct reader *r)
+{
+	struct reloc_collector g = {.module = r->module};
+	uint32_t count;
+	const struct reloc *slots = module_slots(r->module, &count);
+	collect(r, TABLE_RELOCS, &g);
+	merge_slots(&g, slots, count);
+	r->relocs = g.items;
+	r->reloc_count = g.len;
+}
+
+const struct reloc *module_relocs(const struct module *m, uint32_t *count)
+{
+	elf_need(m->reader, TABLE_RELOCS, read_relocs);
+	*count = m->reader->reloc_count;
+	return m->reader->relocs;
 }
 
 /* The last relocation of the word at va. */

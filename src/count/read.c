@@ -289,7 +289,8 @@ static void add_mix(struct profile *p, uint32_t row, const struct insn_run *run,
 static void add_loop_row(struct thread_reading *d, const struct flat_counts *flat, uint32_t loop)
 {
 	const struct study *y = flat->study;
-	struct profile_counters *t = &d->r->profile->counters.data[row_of_loop(d, y, loop)];
+	uint32_t row = row_of_loop(d, y, loop); /* may move all rows */
+	struct profile_counters *t = &d->r->profile->counters.data[row];
 	t->iterations += flat->iterations[loop];
 	t->entries += flat->entries[loop];
 	if (y->forest.loops[loop].irreducible)

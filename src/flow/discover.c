@@ -163,7 +163,7 @@ static bool find_noreturn(struct flow *f)
  * these. */
 struct jumped_at {
 	uint32_t from; /* the function that jumps there, or JUMPED_BY_NONE, JUMPED_BY_SEVERAL */
-	bool as_part;  /* by a conditional jump, with a frame in place, or into its middle */
+	bool as_part;  /* by a conditional jump, or with a frame in place */
 	bool as_call;
 };
 
@@ -183,10 +183,9 @@ static void note_jump(struct flow *f, struct jumped_at *notes, uint32_t from, co
 		return;
 	struct jumped_at *n = &notes[to];
 	n->from = n->from == JUMPED_BY_NONE || n->from == from ? from : (uint32_t)JUMPED_BY_SEVERAL;
-	if (b->flags & (BLOCK_OPEN_FRAME | BLOCK_CONDITIONAL) ||
-	    f->funcs.data[to].start != b->target)
+	if (b->flags & (BLOCK_OPEN_FRAME | BLOCK_CONDITIONAL))
 		n->as_part = true;
-	else
+	else if (f->funcs.data[to].start == b->target)
 		n->as_call = true;
 }
 
@@ -208,8 +207,9 @@ static void remove_funcs(struct flow *f, const bool *gone)
 }
 
 /* Joins split-off parts that look like functions to their owners. These parts have an unwind range
- * but no name, nothing calls or points at them, and exactly one function jumps there:
- * conditionally, with its frame in place, or into the middle. */
+ * but no name, nothing calls or points at them, and exactly one function jumps there, conditionally
+ * or with its frame in place. (A jump into the middle shows nothing: memcpy and mempcpy share their
+ * code like that.) */
 static bool join_cold_funcs(struct flow *f)
 {
 	uint32_t n = f->funcs.len;

@@ -35,7 +35,9 @@ struct springboard_plan {
 	uint32_t count;
 	bool *call_moved;
 	bool *placed;           /* for each arrival */
+	bool *end_reached;      /* for each block: see find_ends() */
 	bool *redirects;        /* for each block: a springboard at its start redirects control */
+	uint64_t *last;         /* for each block: the last springboard in it; 0: there is none */
 	uint32_t *reached_from; /* for each block: the arrival that leads to it, NO_ARRIVAL or
 				   SEVERAL_ARRIVALS */
 	uint32_t *work;
@@ -121,7 +123,9 @@ static void map_bytes(struct springboard_plan *s)
 	s->first_byte = ARENA_ARRAY(tmp, uint32_t, g->block_count);
 	s->padding = ARENA_ARRAY(tmp, uint8_t, g->block_count);
 	s->placed = ARENA_ARRAY(tmp, bool, s->count);
+	s->end_reached = ARENA_ARRAY(tmp, bool, g->block_count);
 	s->redirects = ARENA_ARRAY(tmp, bool, g->block_count);
+	s->last = ARENA_ARRAY(tmp, uint64_t, g->block_count);
 	s->reached_from = ARENA_ARRAY(tmp, uint32_t, g->block_count);
 	s->work = ARENA_ARRAY(tmp, uint32_t, 2 * (size_t)g->block_count);
 	for (uint32_t i = 0; i < g->block_count; i++) {
@@ -146,18 +150,30 @@ static bool add_label(const struct springboard_plan *s, uint32_t block, uint32_t
 	return true;
 }
 
+/* Finds the blocks at whose end control may arrive: not where it passes a springboard before. */
+static void find_ends(const struct springboard_plan *s, bool *reached)
+{
+	for (uint32_t i = 0; i < s->p->g->block_count; i++)
+		reached[i] = !s->last[i];
+	for (uint32_t i = 0; i < s->count; i++) {
+		const struct arrival *a = &s->arrivals[i];
+		reached[a->host] |= !s->placed[i] && a->va > s->last[a->host];
+	}
+}
+
 /* Finds the arrivals without springboards that lead to each block, in the original code. */
 static void label_blocks(struct springboard_plan *s)
 {
 	const struct cfg *g = s->p->g;
 	uint32_t pending = 0;
+	find_ends(s, s->end_reached);
 	for (uint32_t i = 0; i < g->block_count; i++)
 		s->reached_from[i] = NO_ARRIVAL;
 	for (uint32_t i = 0; i < s->count; i++)
 		if (!s->placed[i])
 			add_label(s, s->arrivals[i].host, i);
 	for (uint32_t i = 0; i < g->block_count; i++)
-		if (s->reached_from[i] != NO_ARRIVAL)
+		if (s->reached_from[i] != NO_ARRIVAL && s->end_reached[i])
 			s->work[pending++] = i;
 	while (pending) {
 		uint32_t from = s->work[--pending];
@@ -165,7 +181,7 @@ static void label_blocks(struct springboard_plan *s)
 		for (uint32_t i = b->first_edge; i < b->first_edge + b->edge_count; i++) {
 			const struct edge *e = &g->edges[i];
 			if (!is_external(e) && !s->redirects[e->to] &&
-			    add_label(s, e->to, s->reached_from[from]))
+			    add_label(s, e->to, s->reached_from[from]) && s->end_reached[e->to])
 				s->work[pending++] = e->to;
 		}
 	}
@@ -198,6 +214,7 @@ static void set_placed(struct springboard_plan *s, uint32_t i)
 	const struct arrival *a = &s->arrivals[i];
 	const struct block *host = &s->p->g->blocks[a->host];
 	s->placed[i] = true;
+	s->last[a->host] = a->va > s->last[a->host] ? a->va : s->last[a->host];
 	s->redirects[a->host] |= a->va == host->start ||
 				 (a->host == a->block && a->gap == body_of(s->p, a->host)->landing);
 }

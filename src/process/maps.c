@@ -15,6 +15,7 @@
 #include "base/order.h"
 #include "base/vec.h"
 #include "process/maps_line.h"
+#include "process/proc_text.h"
 
 /* Far above the size of any vdso; limits the allocation. */
 enum { VDSO_MAX = 1 << 20 };
@@ -151,30 +152,11 @@ static int refuse_process(int pid, struct err *e)
 	}
 }
 
-static int read_all(struct text *out, int fd)
-{
-	char piece[16384];
-	for (;;) {
-		ssize_t n = fault("maps-read", EIO) ? -1 : read(fd, piece, sizeof(piece));
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return (int)n;
-		text_addn(out, piece, (size_t)n);
-	}
-}
-
 bool maps_read_text(int pid, struct text *out)
 {
 	char path[64];
 	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
-	int fd = fault("maps-open", EMFILE) ? -1 : open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return false;
-	int rc = read_all(out, fd), error = errno;
-	close(fd);
-	errno = error;
-	return rc == 0;
+	return proc_read_text(path, out);
 }
 
 int maps_read(struct maps *m, int pid, struct err *e)

@@ -178,6 +178,7 @@ static void write_run(struct evidence_writer *g)
 		.time = s.time,
 		.cpu = s.cpu,
 		.threads = s.threads,
+		.idle = own->machine.idle_all,
 		.ran = own->machine.cpu_all,
 		.ready = own->machine.ready_all,
 		.calls_sampled = own->samples.sampler || own->waits.ignored.len};
@@ -203,6 +204,13 @@ static void write_threads(struct evidence_writer *g)
 	}
 }
 
+/* How long a program was idle is measured by samples, whatever probes have seen of it. */
+static double seconds_of(const struct wait_object *o)
+{
+	return object_wait_counts(&object_kinds[o->kind]) || o->sampled < o->seconds ? o->seconds
+										     : o->sampled;
+}
+
 static void write_objects(struct evidence_writer *g)
 {
 	const struct waits *w = &g->d->own->waits;
@@ -217,7 +225,7 @@ static void write_objects(struct evidence_writer *g)
 								      : rows_of(g->rows, o->part),
 				 .count = o->count,
 				 .bytes = o->bytes,
-				 .seconds = o->seconds,
+				 .seconds = seconds_of(o),
 				 .rate = o->rate,
 			 });
 	}

@@ -379,9 +379,10 @@ static void read_cpu_times(struct machine *m)
 
 static void clear_step(struct machine *m)
 {
-	each_thread (t, m)
-		t->cpu = t->ready = t->stolen = t->waited = t->joined = t->idled[IDLE_BESIDE] =
-			t->idled[IDLE_ALWAYS] = 0;
+	each_thread (t, m) {
+		t->cpu = t->ready = t->stolen = t->waited = t->joined = 0;
+		memset(t->idled, 0, sizeof(t->idled));
+	}
 }
 
 void machine_begin_step(struct machine *m, double now)
@@ -411,7 +412,7 @@ static void add_to_period(const struct machine *m, struct machine_thread *t, dou
 	/* A thread that began to wait before it was examined waits for something unknown: it
 	 * neither runs nor is known to wait. */
 	bool rests = t->tid && t->cpu + t->ready + t->waited <= 0;
-	double unneeded = rests ? dt : t->idled[IDLE_ALWAYS] + t->joined;
+	double unneeded = rests ? dt : t->idled[IDLE_ALWAYS] + t->idled[IDLE_AT_ONCE] + t->joined;
 	t->passed[1] += t->tid ? dt : dt * m->processes.data[t->process].pooled;
 	t->rested[1] += t->idled[IDLE_BESIDE] + unneeded;
 	t->unneeded[1] += unneeded;
@@ -440,13 +441,16 @@ static void decide_which_count(struct machine *m, double dt)
 {
 	bool any = false;
 	each_process (p, m)
-		p->works = false;
-	each_thread (t, m)
-		if ((t->tid || t->cpu > 0) && !is_idle(m, t))
-			any = m->processes.data[t->process].works = true;
+		p->works = p->serves = false;
+	each_thread (t, m) {
+		struct machine_process *p = &m->processes.data[t->process];
+		p->works |= (t->tid || t->cpu > 0) && !is_idle(m, t);
+		p->serves |= t->idled[IDLE_AT_ONCE] > 0;
+		any |= p->works || p->serves;
+	}
 	each_thread (t, m) {
 		const struct machine_process *p = &m->processes.data[t->process];
-		bool others = p->works || (any && is_unneeded(t));
+		bool others = p->works || p->serves || (any && is_unneeded(t));
 		t->counted = p->pid && (!others || !is_idle(m, t));
 		t->idle += t->counted ? -dt : dt;
 	}
@@ -462,7 +466,7 @@ static struct machine_span *span_of(struct machine *m, uint32_t part)
 /* Times of the threads of a part of the machine in one step, as in struct machine_process. */
 struct step_times {
 	double cpu, ready, free, threads;
-	double most;
+	double most, idle;
 };
 
 /* Returns the elapsed time without what was lost to other programs. The loss is the smallest of
@@ -498,7 +502,8 @@ static double at_least(double passed, double used, double *ahead)
 static void add_span(struct machine *m, uint32_t part, double dt, const struct step_times *x)
 {
 	struct machine_span *s = span_of(m, part);
-	double passed = without_lost_time(s, x, dt);
+	double passed = without_lost_time(s, x, dt) - x->idle;
+	passed = passed > 0 ? passed : 0;
 	s->time += at_least(passed, x->most, &s->time_ahead);
 	s->cpu += at_least(passed, x->cpu, &s->cpu_ahead);
 	s->threads += x->threads;
@@ -509,7 +514,7 @@ static double thread_time(const struct machine *m, const struct machine_thread *
 	if (!t->counted)
 		return 0;
 	double each = t->tid ? dt : dt * m->processes.data[t->process].pooled;
-	each -= t->joined;
+	each -= t->joined + t->idled[IDLE_AT_ONCE];
 	return each > 0 ? each : 0;
 }
 
@@ -565,7 +570,7 @@ static void share_stolen(struct machine *m, double dt)
 static void add_threads(struct machine *m, double dt)
 {
 	each_process (p, m)
-		p->threads = p->ready = p->free = p->most = 0;
+		p->threads = p->active = p->ready = p->free = p->most = 0;
 	each_thread (t, m) {
 		struct machine_process *p = &m->processes.data[t->process];
 		bool own = t->tid != 0;
@@ -573,9 +578,11 @@ static void add_threads(struct machine *m, double dt)
 				       .ready = t->ready + t->stolen,
 				       .free = own && dt > t->waited ? dt - t->waited : 0,
 				       .threads = thread_time(m, t, dt),
-				       .most = t->cpu};
+				       .most = t->cpu,
+				       .idle = t->idled[IDLE_AT_ONCE]};
 		p->most = own && t->cpu > p->most ? t->cpu : p->most;
 		p->threads += x.threads;
+		p->active += fmax(x.threads - t->idled[IDLE_ALWAYS], 0);
 		p->ready += x.ready;
 		p->free += x.free;
 		if (own)
@@ -598,6 +605,13 @@ static void note_crowded(struct machine *m, double dt, double cpu)
 	m->crowded = share > (m->crowded ? crowded_until : crowded_above);
 }
 
+/* Returns the s of a step in which no thread did anything, because nobody brought work. `active`,
+ * the times of threads one after the other, is the longest for which some did. */
+static double without_work(bool serves, double active, double dt)
+{
+	return serves && active < dt ? dt - active : 0;
+}
+
 static void add_times(struct step_times *sum, const struct step_times *x)
 {
 	sum->cpu += x->cpu;
@@ -610,11 +624,20 @@ static void add_times(struct step_times *sum, const struct step_times *x)
 static void add_processes(struct machine *m, double dt)
 {
 	struct step_times all = {0};
+	bool serves = false, brief = m->young.len;
+	double active = 0;
 	each_process (p, m) {
-		const struct step_times x = {p->cpu, p->ready, p->free, p->threads, p->most};
+		p->idle = without_work(p->serves, p->active, dt);
+		const struct step_times x = {p->cpu,     p->ready, p->free,
+					     p->threads, p->most,  p->idle};
 		add_span(m, p->part, dt, &x);
 		add_times(&all, &x);
+		serves |= p->serves;
+		active += p->active;
+		brief |= !p->pid && p->cpu > 0;
 	}
+	all.idle = without_work(serves && !brief, active, dt);
+	m->idle_all += all.idle;
 	note_crowded(m, dt, all.cpu);
 	m->cpu_all += all.cpu;
 	m->ready_all += all.ready;
@@ -645,7 +668,9 @@ static void derive_waits(struct machine *m, double dt)
 {
 	each_thread (t, m) {
 		const struct machine_process *p = &m->processes.data[t->process];
-		double seen = t->slept[IDLE_NEVER] + t->slept[IDLE_BESIDE] + t->slept[IDLE_ALWAYS];
+		double seen = 0;
+		for (uint32_t i = 0; i < IDLENESSES; i++)
+			seen += t->slept[i];
 		double rest = (t->tid ? dt : dt * p->pooled) - t->cpu - t->ready;
 		if (p->watched || seen <= 0 || rest <= 0)
 			continue;

@@ -1,9 +1,10 @@
 /* Processes and threads under study: what they do from one step to the next, and which of them
  * count.
  *
- * A thread that only waits for work, while others have work, is idle: neither its waiting nor its
- * time counts. Waiting for a thread or process to end never counts: what that thread or process
- * does explains the time. If all threads are idle, all of them count.
+ * A thread that waits for requests, input or signals is idle for that time, whatever others do: it
+ * does not count. A thread that only waits for work, while others have work, is idle: neither its
+ * waiting nor its time counts. Waiting for a thread or process to end never counts: what that
+ * thread or process does explains the time. If all threads are idle, all of them count.
  *
  * Short-lived threads are not tracked one by one, except the first few, nor are more than some that
  * never run: each process has a pseudo thread, its pool, that represents them. Short-lived
@@ -11,7 +12,7 @@
  * first, and all young processes are one pseudo process, of which only samples are known. */
 #pragma once
 #include "diagnose/ledger.h"
-#include "search/resource.h"
+#include "search/object.h"
 
 struct target;
 
@@ -25,12 +26,12 @@ struct machine_thread {
 	bool gone, counted;
 	uint64_t cpu_ns, ready_ns;
 	/* s in this step: */
-	double cpu;      /* on a CPU */
-	double ready;    /* ready to run, while other threads had the CPUs */
-	double stolen;   /* ready to run, while other virtual machines had the CPUs */
-	double waited;   /* waiting */
-	double joined;   /* of `waited`: for a thread or process to end */
-	double idled[3]; /* of `waited`: by enum idleness of the object */
+	double cpu;               /* on a CPU */
+	double ready;             /* ready to run, while other threads had the CPUs */
+	double stolen;            /* ready to run, while other virtual machines had the CPUs */
+	double waited;            /* waiting */
+	double joined;            /* of `waited`: for a thread or process to end */
+	double idled[IDLENESSES]; /* of `waited`: by enum idleness of the object */
 	/* s in the last whole period, and in the current one: */
 	double passed[2];   /* elapsed time */
 	double rested[2];   /* waiting for work, or for a thread or process to end */
@@ -45,7 +46,7 @@ struct machine_thread {
 	double ran, seen;      /* s of CPU time in the last second or so: in all; in samples */
 	/* s of waiting in samples of the last second or so: by enum idleness; for a thread or
 	 * process to end. */
-	double slept[3], slept_joining;
+	double slept[IDLENESSES], slept_joining;
 };
 
 struct machine_process {
@@ -80,12 +81,16 @@ struct machine_process {
 	double ready;   /* ready to run, including stolen time */
 	double free;    /* outside of waits; tracked threads only */
 	double threads; /* elapsed time of the threads that count */
+	double active;  /* of that, when they had something to do */
 	double most;    /* on a CPU, of its busiest thread */
+	double idle;    /* nothing was done, because nobody brought work */
 	bool works;     /* one of its threads is not idle */
+	bool serves;    /* one of its threads has waited for work that others bring */
 };
 
 /* The bases of shares. Time in which other programs had the CPUs is left out: a busy machine makes
- * a program slower, but does not change what it does. */
+ * a program slower, but does not change what it does. So is time in which a server has no
+ * requests. */
 struct machine_span {
 	double time;    /* s of elapsed time */
 	double cpu;     /* s of elapsed time, or of CPU time where that is more */
@@ -125,7 +130,8 @@ struct machine {
 	VEC(uint32_t) news;             /* parts that are new: the search does not know them yet */
 	double time, before, looked;    /* s: this step, the last one, the last look for threads */
 	double cpu_all, ready_all;      /* s of all threads since the beginning */
-	bool sampled;                   /* waits are measured by samples, not by probes */
+	double idle_all; /* s since the beginning in which nothing was done: see step_times */
+	bool sampled;    /* waits are measured by samples, not by probes */
 	/* Threads had to wait for CPUs in the last second or so. */
 	bool crowded;
 	double ran, queued; /* s on CPUs, and ready for one: older time counts less */

@@ -251,6 +251,9 @@ static const char *maker_of(struct finding_names *n, const struct wait_object *o
 const char *names_object(struct finding_names *n, uint32_t object)
 {
 	const struct wait_object *o = &n->d->own->waits.objects.data[object];
+	if (o->connections)
+		return arena_printf(&n->arena, "%s on %u connection%s", o->name, o->connections,
+				    o->connections == 1 ? "" : "s");
 	if (o->maker)
 		return arena_printf(&n->arena, "%s created in %s", o->name, maker_of(n, o));
 	if (!o->named && o->user != RESOURCE_NONE && object_kinds[o->kind].hierarchy == SYNC)

@@ -296,7 +296,7 @@ static void note_wait(struct samples *s, uint32_t process, uint32_t thread, uint
 	cut_plumbing(s);
 	if (s->chain.len)
 		waits_used(s->waits, object, vec_last(&s->chain));
-	if (t->counted && !object_kinds[s->waits->objects.data[object].kind].joins) {
+	if (t->counted && object_wait_counts(&object_kinds[s->waits->objects.data[object].kind])) {
 		note_amounts(s, thread, object, AMOUNT_SEEN_WAIT, seconds);
 		if (small > 0)
 			note_amounts(s, thread, object, AMOUNT_SEEN_SMALL, small * seconds);
@@ -335,7 +335,7 @@ static void note_unprobed(struct samples *s, uint32_t thread, uint32_t object,
 			ledger_step(s->ledger, *part, thread, STEP_WAITED, seconds);
 	if (call)
 		machine_slept(s->machine, thread, kind, seconds);
-	else if (s->machine->threads.data[thread].counted && !kind->joins) {
+	else if (s->machine->threads.data[thread].counted && object_wait_counts(kind)) {
 		note_amounts(s, thread, object, AMOUNT_SPIN, seconds);
 		s->spun += seconds;
 	}
@@ -346,7 +346,8 @@ static void note_call(struct samples *s, uint32_t process, uint32_t thread,
 		      const struct call_made *call, uint32_t node, double seconds)
 {
 	uint32_t object = waits_in_call(s->waits, process, call);
-	if (object == LEDGER_NONE || class_of(s, object) != SAMPLE_IO)
+	if (object == LEDGER_NONE || class_of(s, object) != SAMPLE_IO ||
+	    !object_wait_counts(&object_kinds[s->waits->objects.data[object].kind]))
 		return;
 	machine_seen_in_call(s->machine, thread, seconds);
 	const struct machine_thread *t = &s->machine->threads.data[thread];
@@ -387,7 +388,7 @@ static void note_blocked(struct samples *s, uint32_t process, uint32_t thread, u
 	const struct machine_thread *t = &s->machine->threads.data[thread];
 	struct machine_process *p = &s->machine->processes.data[process];
 	machine_seen_in_call(s->machine, thread, seconds);
-	if (t->counted && !object_kinds[s->waits->objects.data[object].kind].joins)
+	if (t->counted && object_wait_counts(&object_kinds[s->waits->objects.data[object].kind]))
 		*(t->ran >= runs ? &p->blocked : &p->asleep) += seconds;
 }
 

@@ -5,6 +5,7 @@
  * A futex is a word in memory: the stack of a thread that waits for it shows which kind of object
  * it belongs to. /proc shows what a descriptor refers to. */
 #pragma once
+#include "diagnose/awaited.h"
 #include "diagnose/machine.h"
 #include "diagnose/mapped.h"
 #include "search/object.h"
@@ -12,7 +13,7 @@
 struct wait_object {
 	uint8_t kind;
 	uint32_t process;
-	uint64_t id;      /* address of the object, or descriptor */
+	uint64_t id; /* address of the object, descriptor, or what stands for others (objects.c) */
 	const char *name; /* of the variable, path of the file, ...; never NULL */
 	bool named;       /* its name is more than an address */
 	/* For an object without a name: */
@@ -26,6 +27,7 @@ struct wait_object {
 	double seconds;     /* of all threads, counted or not */
 	double sampled;     /* s by samples, in system calls that are not watched */
 	uint64_t count, bytes, small_count;
+	uint32_t connections; /* of OBJECT_REQUESTS: the most that were open at a time */
 	double small_seconds;
 	uint32_t merged; /* the object that this turned out to be a part of; or LEDGER_NONE */
 };
@@ -60,6 +62,12 @@ struct ignored_calls {
 	VEC(struct ignored_object) objects;
 };
 
+/* What a call waits for, when that was last looked up. */
+struct awaited_call {
+	uint32_t object;
+	double checked; /* s */
+};
+
 struct waits {
 	struct machine *machine;
 	struct mapped *mapped;
@@ -69,7 +77,11 @@ struct waits {
 	struct hashmap object_at; /* hash of process, class and address -> object */
 	VEC(struct wait_row) rows;
 	struct hashmap row_at;
-	VEC(uint32_t) reported; /* rows that were reported in this step */
+	struct sockets sockets;
+	VEC(struct awaited_call) awaited;
+	struct hashmap awaited_at; /* hash of process, call and arguments -> awaited */
+	struct hashmap polled;     /* process -> what it was last seen polling for */
+	VEC(uint32_t) reported;    /* rows that were reported in this step */
 	uint32_t step;
 	VEC(uint32_t) now;  /* by thread of the machine: the object that it waits for */
 	VEC(uint32_t) news; /* parts that are new: the search does not know them yet */
@@ -110,6 +122,12 @@ enum object_kind waits_kind_of(const char *function);
 void waits_used(struct waits *w, uint32_t object, uint32_t part);
 /* Returns the tid of the thread that has locked a mutex, or 0. */
 int waits_owner(const struct waits *w, uint32_t object);
+
+/* objects.c */
+/* Returns what a thread waits for, as the runtime has measured it. */
+uint32_t waits_of_value(struct waits *w, uint32_t process, const struct wait_value *v);
+/* Makes the object a part of the search, if it has taken some time. */
+void waits_register(struct waits *w, uint32_t object);
 
 /* ignored.c */
 /* Stops watching calls if watching them takes more than the share `most` of elapsed time; one call

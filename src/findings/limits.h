@@ -25,6 +25,8 @@ static const double idle_share = 0.5;
 /* Share of its threshold that a finding must reach over the whole run. Not 1: the experiment was
  * tested in only a part of the run, and estimates of its value vary by some percent. */
 static const double whole_run_share = 0.9;
+/* Share of the run for which a program has to be idle for that to be told. */
+static const double noticeable_idle = 0.05;
 /* Thread time above this multiple of the run time means that there were several threads. */
 static const double several_threads = 1.2;
 /* A finding is reported for a single thread if that has more than this share of its time. */

@@ -1,5 +1,6 @@
 /* The wording of findings. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -22,11 +23,33 @@ void remark(struct wording *t, uint32_t finding, const char *kind, const char *f
 	text_release(&text);
 }
 
-/* Returns the whole that shares of waiting refer to. */
-static const char *whole_of(const struct wording *t)
+/* Returns the share of the run in which the program had no work; 0 if that is not worth telling. */
+static double idle_of(const struct wording *t)
 {
 	const struct evidence_run *run = &t->k->e->run;
-	return run->threads > several_threads * run->seconds ? "thread time" : "run time";
+	double idle = share_of(run->idle, run->seconds);
+	return idle < noticeable_idle ? 0 : fmin(idle, 1);
+}
+
+/* Adds a share of the run; of a program that had no work for some of the time, also of the rest. */
+static void add_run_share(const struct wording *t, double share, struct text *out)
+{
+	double busy = 1 - idle_of(t);
+	if (busy < 1)
+		text_printf(out, "%.0f %% of busy time (%.0f %% of run time)", percent(share),
+			    percent(share * busy));
+	else
+		text_printf(out, "%.0f %% of run time", percent(share));
+}
+
+/* Adds a share of waiting. */
+static void add_wait_share(const struct wording *t, double share, struct text *out)
+{
+	const struct evidence_run *run = &t->k->e->run;
+	if (run->threads > several_threads * (run->seconds - run->idle))
+		text_printf(out, "%.0f %% of thread time", percent(share));
+	else
+		add_run_share(t, share, out);
 }
 
 static void add_object(const struct wording *t, uint32_t object, struct text *out)
@@ -49,8 +72,9 @@ static void add_object(const struct wording *t, uint32_t object, struct text *ou
 static void say_cpu(const struct wording *t, const struct candidate *c, const char *where,
 		    struct text *out)
 {
-	(void)t;
-	text_printf(out, "CPU-bound: %.0f %% of run time in %s", percent(c->share), where);
+	text_add(out, "CPU-bound: ");
+	add_run_share(t, c->share, out);
+	text_printf(out, " in %s", where);
 	if (c->spread)
 		text_add(out, ", not counting the findings inside it");
 }
@@ -61,11 +85,11 @@ static void say_sync(const struct wording *t, const struct candidate *c, const c
 	enum object_kind kind = known_kind(t->k, c->object);
 	bool sleeps = kind == OBJECT_SLEEP;
 	bool locks = kind == OBJECT_MUTEX || kind == OBJECT_RWLOCK || kind == OBJECT_SPIN;
-	text_printf(out, "%s: %.0f %% of %s ",
-		    sleeps  ? "Sleeping"
-		    : locks ? "Lock contention"
-			    : "Synchronisation wait",
-		    percent(c->share), whole_of(t));
+	text_add(out, sleeps  ? "Sleeping: "
+		      : locks ? "Lock contention: "
+			      : "Synchronisation wait: ");
+	add_wait_share(t, c->share, out);
+	text_char(out, ' ');
 	if (c->object != PROFILE_NONE && !sleeps) {
 		text_add(out, kind == OBJECT_SPIN ? "waiting for " : "blocked on ");
 		add_object(t, c->object, out);
@@ -77,7 +101,9 @@ static void say_sync(const struct wording *t, const struct candidate *c, const c
 static void say_io(const struct wording *t, const struct candidate *c, const char *where,
 		   struct text *out)
 {
-	text_printf(out, "I/O wait: %.0f %% of %s ", percent(c->share), whole_of(t));
+	text_add(out, "I/O wait: ");
+	add_wait_share(t, c->share, out);
+	text_char(out, ' ');
 	if (c->object != PROFILE_NONE) {
 		text_add(out, "blocked on ");
 		add_object(t, c->object, out);
@@ -89,8 +115,9 @@ static void say_io(const struct wording *t, const struct candidate *c, const cha
 static void say_small_io(const struct wording *t, const struct candidate *c, const char *where,
 			 struct text *out)
 {
-	text_printf(out, "Small I/O: %.0f %% of %s in small reads and writes", percent(c->share),
-		    whole_of(t));
+	text_add(out, "Small I/O: ");
+	add_wait_share(t, c->share, out);
+	text_add(out, " in small reads and writes");
 	if (c->object != PROFILE_NONE) {
 		text_add(out, " of ");
 		add_object(t, c->object, out);
@@ -101,11 +128,10 @@ static void say_small_io(const struct wording *t, const struct candidate *c, con
 static void say_imbalance(const struct wording *t, const struct candidate *c, const char *where,
 			  struct text *out)
 {
-	(void)t;
 	text_printf(out,
-		    "Load imbalance: the busiest thread does %.0f %% (of run time) more work than "
+		    "Load imbalance: the busiest thread does %.0f %% (of %s time) more work than "
 		    "the average, in %s",
-		    percent(c->share), where);
+		    percent(c->share), idle_of(t) > 0 ? "busy" : "run", where);
 }
 
 static void (*const sayings[HYPOTHESES])(const struct wording *, const struct candidate *,
@@ -450,6 +476,26 @@ void word_no_findings(struct wording *t)
 	}
 }
 
+/* Returns the object of idle threads for which they waited longest, or NULL. */
+static const struct evidence_object *idle_object(const struct evidence *e)
+{
+	const struct evidence_object *most = NULL;
+	vec_each (o, &e->objects)
+		if (object_kinds[object_kind_named(o->kind)].idles == IDLE_AT_ONCE &&
+		    o->seconds > 0 && (!most || o->seconds > most->seconds))
+			most = o;
+	return most;
+}
+
+static void add_idle(struct wording *t)
+{
+	const struct evidence_object *o = idle_object(t->k->e);
+	double idle = idle_of(t);
+	if (idle > 0)
+		remark(t, PROFILE_NONE, "note", "Idle for %.0f %% of the run%s%s.", percent(idle),
+		       o ? ": waiting for " : "", o ? o->name : "");
+}
+
 static void add_undecided(struct wording *t)
 {
 	const struct profile *p = t->k->p;
@@ -471,6 +517,7 @@ void word_limits(struct wording *t)
 	const struct evidence_run *run = &t->k->e->run;
 	const char *sampler = profile_get_fact(p, "sampler"), *why = profile_get_fact(p, "note");
 	bool traced = sampler && !strcmp(sampler, "ptrace");
+	add_idle(t);
 	add_undecided(t);
 	if (traced)
 		remark(t, PROFILE_NONE, "note",

@@ -16,8 +16,10 @@ enum { EVIDENCE_CLASSES = 3 };
 struct evidence_run {
 	double seconds; /* duration of the search */
 	/* The bases of shares: elapsed time; elapsed time or, if more, CPU time; time of all
-	 * threads that count. Time in which other programs had the CPUs is left out. */
+	 * threads that count. Time in which other programs had the CPUs is left out, and so is
+	 * `idle`: time in which nothing was done, because nobody brought work. */
 	double time, cpu, threads;
+	double idle;
 	double ran, ready; /* of all threads: on a CPU; runnable, waiting for a CPU */
 	double sampled[EVIDENCE_CLASSES]; /* time that all samples of a class represent */
 	uint32_t cpus;                    /* CPUs of the machine */

@@ -284,7 +284,8 @@ static const struct column evidence_columns[] = {
 	       .about = "_seconds_: duration of the search. _time_, _cpu_, _threads_: the wholes "
 			"of shares, without the time for which other programs had the CPUs: run "
 			"time; run time, or CPU time where that is more; time of all threads that "
-			"are not idle. _ran_, _ready_: seconds for which all threads together ran, "
+			"are not idle. _idle_: seconds that are left out as well, in which the "
+			"program had no requests or input. _ran_, _ready_: seconds for which all threads together ran, "
 			"and were ready but had no CPU. _sampled_cpu_, _sampled_sync_, "
 			"_sampled_io_: seconds that samples stand for, by what threads did. "
 			"_cpus_: number of CPUs. _ignored_: threads and objects too short-lived to "
@@ -296,6 +297,7 @@ const struct column store_numbers[STORE_NUMBERS] = {
 	COLUMN(BOOL, evidence_run, calls_sampled),
 	COLUMN(REAL, evidence_run, cpu),
 	COLUMN(U32, evidence_run, cpus),
+	COLUMN(REAL, evidence_run, idle),
 	COLUMN(COUNT, evidence_run, ignored),
 	COLUMN(REAL, evidence_run, ran),
 	COLUMN(REAL, evidence_run, ready),

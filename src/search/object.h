@@ -14,10 +14,15 @@ enum object_kind {
 	OBJECT_MESSAGE,
 	OBJECT_PROCESS,
 	OBJECT_SLEEP,
+	OBJECT_SIGNAL,
+	OBJECT_EVENT, /* a descriptor by which others wake a thread: eventfd, signalfd, ... */
 	OBJECT_FUTEX, /* none of the above, or not known yet */
 	OBJECT_FILE,
 	OBJECT_PIPE,
 	OBJECT_SOCKET,
+	OBJECT_CONNECTION, /* that the process has opened, by its peer */
+	OBJECT_REQUESTS,   /* on connections that the process has accepted, or will */
+	OBJECT_INPUT,      /* from a terminal */
 	OBJECT_DEVICE,
 	OBJECT_OTHER,
 	OBJECT_KINDS,
@@ -29,6 +34,8 @@ enum idleness {
 	IDLE_NEVER,
 	IDLE_BESIDE, /* if threads of the same process have work: it waits for them */
 	IDLE_ALWAYS, /* if threads of any process have work */
+	IDLE_AT_ONCE, /* however long it waits, and whatever others do: it waits for work */
+	IDLENESSES,
 };
 
 struct object_kind_row {
@@ -37,6 +44,14 @@ struct object_kind_row {
 	uint8_t idles;     /* enum idleness of a thread that waits for it long */
 	bool joins;        /* the wait ends when a thread or process ends */
 };
+
+/* True if waiting for such an object can make the program slow. It does not if the thread has no
+ * work, or if what another thread or process does explains it. */
+static inline bool object_wait_counts(const struct object_kind_row *k)
+{
+	return !k->joins && k->idles != IDLE_AT_ONCE;
+}
+
 extern const struct object_kind_row object_kinds[OBJECT_KINDS];
 
 /* Returns OBJECT_OTHER if none has this name. */

@@ -145,6 +145,8 @@ VICTIMS = {
     "spin": Victim(Want("sync", "draw_ticket", truth="ticket", sync="spin/ticket"), Want("cpu", "bump@bump", truth="bump"),
                    besides=[Want("cpu", "draw_ticket"), UNEVEN]),
     "sleeping": Victim(Want("sync", "poll_device", "poll_device@poll", truth="poll_device", sync="sleep*")),
+    # On a busy machine, its client does not sleep long enough to be idle.
+    "server": Victim(Want("cpu", "answer@answer", truth="answer"), besides=[Want("sync", "*", sync="sleep*")]),
     "pipe": Victim(Want("io", "fetch", truth="fetch", file="pipe/*"), Want("cpu", "compose@compose", truth="compose")),
     "fsync": Victim(Want("small-io", "append_line", truth="append_line", file="file/*diagnose-log*"),
                     besides=[Want("io", "append_line"), BUSY], step="* operations per second move * bytes each on average: *"),
@@ -456,7 +458,7 @@ def check_experiments(experiments, findings, most):
 
 def check_report(report):
     """All that the object has to have, whatever was found."""
-    missing = {"command", "seconds", "ended", "strategy", "loops", "overhead", "findings", "steps", "notes"} - set(report)
+    missing = {"command", "seconds", "ended", "strategy", "loops", "overhead", "idle", "findings", "steps", "notes"} - set(report)
     assert not missing, f"the report has no {missing}"
     assert report["ended"] in ENDINGS and len(report["steps"]) <= 3, (report["ended"], report["steps"])
     for f in report["findings"]:
@@ -612,6 +614,22 @@ def require_findings(run, name, strategy, loops):
         raise
 
 
+def require_idle(run):
+    """How long a server had no requests is told, and is true."""
+    span = run.truth.get(("idle", "requests"))
+    idle = run.report["idle"]
+    if span:
+        assert span.least - 0.1 <= idle <= span.most + 0.1, f"idle: it was {span}, not {idle:.2f}"
+        require_note(run.report["notes"], f"Idle for {100 * idle:.0f} % of the run: waiting for requests on 1 connection.")
+    else:
+        assert idle < 0.05, f"idle for {idle:.2f}"
+
+
+def require_note(notes, wanted):
+    """One of the notes is this."""
+    assert fnmatch.filter(notes, wanted), f"no note is {wanted!r}: {notes}"
+
+
 def require_step(steps, wanted):
     """One of the next steps is this."""
     assert fnmatch.filter(steps, wanted), f"no step is {wanted!r}: {steps}"
@@ -627,6 +645,7 @@ def check(name, *options, strategy="deep-start", loops=True, **more):
     assert how == (VICTIMS[name].ended, strategy, loops), f"it was {how}"
     check_profile(run, name)
     require_findings(run, name, strategy, loops)
+    require_idle(run)
     if VICTIMS[name].step and (strategy, loops) == ("deep-start", True):
         require_step(run.report["steps"], VICTIMS[name].step)
     return run

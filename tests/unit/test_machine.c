@@ -28,6 +28,8 @@ enum doing {
 	WAITS_FOR_WORK, /* for a condition */
 	SLEEPS,
 	JOINS,
+	SERVES,       /* it waits for requests */
+	SERVES_A_FEW, /* as before, for three quarters of the time; it works otherwise */
 };
 
 enum { MOST_HELPERS = 5 };
@@ -157,7 +159,8 @@ static void begin_step(struct fixture *f)
 
 static void let(struct fixture *f, int tid, enum doing what)
 {
-	static const double share[] = {[WORKS] = 1, [IS_STARVED] = 0.25, [WAITS_MOSTLY] = 0.015};
+	static const double share[] = {
+		[WORKS] = 1, [IS_STARVED] = 0.25, [WAITS_MOSTLY] = 0.015, [SERVES_A_FEW] = 0.25};
 	struct machine_thread *t = thread_of(f, tid);
 	t->cpu = what < ARRAY_SIZE(share) ? share[what] * step : 0;
 	f->machine.processes.data[t->process].cpu += t->cpu;
@@ -173,6 +176,8 @@ static void let(struct fixture *f, int tid, enum doing what)
 		t->idled[IDLE_ALWAYS] = rest;
 	if (what == JOINS)
 		t->joined = rest;
+	if (what == SERVES || what == SERVES_A_FEW)
+		t->idled[IDLE_AT_ONCE] = rest;
 }
 
 struct plan {
@@ -324,6 +329,43 @@ static void waiting_for_an_end_never_counts(void **state)
 	const struct plan alone[] = {{getpid(), JOINS}, {h, JOINS}};
 	RUN(f, 25, {getpid(), JOINS}, {h, JOINS});
 	assert_near(counted_in(f, alone, 2), 0);
+}
+
+/* The time in which a server has no requests is in no base. */
+static void a_server_without_requests_has_no_time(void **state)
+{
+	struct fixture *f = *state;
+	int h = start_helper(f);
+	RUN(f, 6, {getpid(), WORKS});
+	struct machine_span before = machine_span(&f->machine, MACHINE);
+	double idle = f->machine.idle_all;
+	RUN(f, 24, {getpid(), SERVES_A_FEW}, {h, SERVES});
+	struct machine_span after = machine_span(&f->machine, MACHINE);
+	assert_near(after.time - before.time, 6 * step);
+	assert_near(after.cpu - before.cpu, 6 * step);
+	assert_near(after.threads - before.threads, 6 * step);
+	assert_near(f->machine.idle_all - idle, 18 * step);
+	/* Of two threads that are busy for half of the time, one may be when the other is not. */
+	RUN(f, 8, {getpid(), SERVES_A_FEW}, {h, IS_LOCKED_OUT});
+	assert_near(f->machine.idle_all - idle, 18 * step);
+}
+
+/* Threads that wait for work beside one that waits for requests do not count, though nobody
+ * works. */
+static void a_pool_without_requests_does_not_count(void **state)
+{
+	struct fixture *f = *state;
+	int h = start_helper(f);
+	RUN(f, 6, {getpid(), WORKS});
+	RUN(f, 25, {getpid(), SERVES}, {h, WAITS_FOR_WORK});
+	const struct plan all[] = {{getpid(), SERVES}, {h, WAITS_FOR_WORK}};
+	assert_near(counted_in(f, all, 2), 0);
+	assert_false(thread_of(f, h)->counted);
+	add_child(f);
+	RUN(f, 25, {getpid(), SERVES}, {f->child, SLEEPS});
+	assert_false(thread_of(f, f->child)->counted);
+	RUN(f, 25, {getpid(), SERVES}, {f->child, IS_LOCKED_OUT});
+	assert_true(thread_of(f, f->child)->counted);
 }
 
 static void short_lived_threads_are_one(void **state)
@@ -585,6 +627,8 @@ int main(void)
 		MACHINE_TEST(where_nobody_works_everybody_counts),
 		MACHINE_TEST(another_process_works),
 		MACHINE_TEST(waiting_for_an_end_never_counts),
+		MACHINE_TEST(a_server_without_requests_has_no_time),
+		MACHINE_TEST(a_pool_without_requests_does_not_count),
 		MACHINE_TEST(short_lived_threads_are_one),
 		MACHINE_TEST(samples_that_were_lost_are_made_up_for),
 		MACHINE_TEST(spans_are_of_what_passes_or_of_more),

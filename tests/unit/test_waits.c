@@ -9,16 +9,19 @@
 
 #include <fcntl.h>
 #include <gnu/libc-version.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -265,7 +268,7 @@ static void descriptors_lead_to_files(void **state)
 		{pipes[0], OBJECT_PIPE, "pipe:["},
 		{sockets[0], OBJECT_SOCKET, "socket:["},
 		{open("/dev/null", O_RDONLY), OBJECT_DEVICE, "/dev/null"},
-		{eventfd(0, 0), OBJECT_OTHER, "anon_inode:[eventfd]"},
+		{eventfd(0, 0), OBJECT_EVENT, "eventfd "},
 		{-1, OBJECT_OTHER, "files being opened"},
 		{1000000, OBJECT_OTHER, "files being opened"},
 	};
@@ -443,6 +446,47 @@ static void sleeping_is_one_object(void **state)
 	assert_int_equal(object(0)->kind, OBJECT_SLEEP);
 	assert_int_equal(object(1)->kind, OBJECT_PROCESS);
 	assert_near(object(0)->seconds, 0.2);
+}
+
+/* Whatever a server waits for a request with; its time is no time. What it has accepted is counted.
+ */
+static void requests_are_one_object(void **state)
+{
+	struct sockaddr_un at = {.sun_family = AF_UNIX, .sun_path = "\0sonde-test-waits"};
+	struct epoll_event e = {.events = EPOLLIN};
+	int listener = socket(AF_UNIX, SOCK_STREAM, 0), client = socket(AF_UNIX, SOCK_STREAM, 0);
+	int epoll = epoll_create1(0);
+	(void)state;
+	assert_int_equal(bind(listener, (struct sockaddr *)&at, sizeof(at)), 0);
+	assert_int_equal(listen(listener, 1), 0);
+	assert_int_equal(connect(client, (struct sockaddr *)&at, sizeof(at)), 0);
+	int server = accept(listener, NULL, NULL);
+	epoll_ctl(epoll, EPOLL_CTL_ADD, listener, &e);
+	epoll_ctl(epoll, EPOLL_CTL_ADD, server, &e);
+	struct pollfd polled = {.fd = server, .events = POLLIN};
+
+	const struct call_made by_poll = {SYS_ppoll, {(uintptr_t)&polled, 1, 0}};
+	assert_int_equal(waits_in_call(&the.waits, 0, &by_poll), 0);
+	tell(0, wait_of(SYS_epoll_pwait, (uint64_t)epoll, 0.01));
+	tell(0, wait_of(SYS_read, (uint64_t)server, 0.02));
+	tell(0, wait_of(SYS_accept4, (uint64_t)listener, 0.03));
+	tell(0, wait_of(SYS_ppoll, RT_NO_OBJECT, 0.005));
+	step();
+	assert_int_equal(the.waits.objects.len, 1);
+	assert_int_equal(object(0)->kind, OBJECT_REQUESTS);
+	assert_string_equal(object(0)->name, "requests");
+	assert_int_equal(object(0)->connections, 1);
+	assert_near(object(0)->seconds, 0.065);
+	assert_near(amount(CODE, AMOUNT_WAIT), 0);
+	assert_near(the.machine.idle_all, 0.065);
+	/* The other end waits for an answer. */
+	tell(0, wait_of(SYS_read, (uint64_t)client, 0.02));
+	step();
+	assert_int_equal(object(1)->kind, OBJECT_SOCKET);
+	assert_near(amount(CODE, AMOUNT_WAIT), 0.02);
+	const int all[] = {listener, client, server, epoll};
+	for (size_t i = 0; i < ARRAY_SIZE(all); i++)
+		close(all[i]);
 }
 
 static void what_spins_is_known_by_what_it_gets(void **state)
@@ -653,6 +697,7 @@ int main(void)
 		WAITS_TEST(both_words_of_a_condition_are_one_object),
 		WAITS_TEST(shared_memory_is_the_same_for_all),
 		WAITS_TEST(sleeping_is_one_object),
+		WAITS_TEST(requests_are_one_object),
 		WAITS_TEST(what_spins_is_known_by_what_it_gets),
 		WAITS_TEST(who_has_locked_a_mutex),
 		WAITS_TEST(only_what_is_new_is_added),

@@ -453,6 +453,8 @@ void findings_json(const struct profile *p, struct json *j)
 	number_json(p, "search_seconds", A_TIME, "search_seconds", j);
 	json_u64(j, "experiments", p->experiments.len);
 	number_json(p, "overhead", A_SHARE, "overhead", j);
+	json_quantity(j, "idle", A_SHARE, share_of(p->evidence.run.idle, p->evidence.run.seconds),
+		      6);
 	json_array(j, "findings");
 	for (uint32_t i = 0; i < p->findings.len; i++)
 		finding_json(p, i, j);

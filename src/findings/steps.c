@@ -1,5 +1,7 @@
 /* Advice on what to do next, as far as the data supports it. The most useful rules are first; at
  * most MOST_STEPS pieces of advice are given. */
+#include <string.h>
+
 #include "base/quantity.h"
 #include "findings/limits.h"
 #include "findings/wording.h"
@@ -35,6 +37,24 @@ static void same_object(struct advising *a)
 		}
 }
 
+/* Returns true if samples of a node are in a call that flushes a file: fsync, fdatasync, ... */
+static bool flushes(const struct profile *p, uint32_t node)
+{
+	uint32_t scope = node == PROFILE_NONE ? PROFILE_NONE : p->nodes.data[node].scope;
+	while (scope != PROFILE_NONE && p->scopes.data[scope].parent != PROFILE_NONE)
+		scope = p->scopes.data[scope].parent;
+	return scope != PROFILE_NONE && strstr(p->scopes.data[scope].name, "sync");
+}
+
+/* Returns true if the program was seen to flush the object of a finding. */
+static bool is_flushed(const struct wording *t, const struct candidate *c)
+{
+	vec_each (x, &t->k->e->chains)
+		if (x->object == c->object && flushes(t->k->p, x->node))
+			return true;
+	return false;
+}
+
 static void small_operations(struct advising *a)
 {
 	vec_each (c, &a->t->list) {
@@ -43,10 +63,10 @@ static void small_operations(struct advising *a)
 		const struct evidence_object *o = &a->t->k->e->objects.data[c->object];
 		if (!o->count)
 			continue;
-		advise(a,
-		       "%.0f operations per second move %.0f bytes each on average: buffer them, "
-		       "and fsync less often",
-		       known_object_rate(a->t->k, c->object), (double)o->bytes / (double)o->count);
+		double bytes = (double)o->bytes / (double)o->count;
+		advise(a, "%.0f operations per second move %.0f byte%s each on average: %s",
+		       known_object_rate(a->t->k, c->object), bytes, bytes < 1.5 ? "" : "s",
+		       is_flushed(a->t, c) ? "buffer them, and fsync less often" : "buffer them");
 		return;
 	}
 }
@@ -108,30 +128,35 @@ static bool uses_one_cpu(const struct evidence *e)
 	return e->run.cpus > 1 && busy <= 1 && e->run.cpu <= one_cpu * e->run.time;
 }
 
-/* If only one CPU is used, the outermost loop on the call path of a CPU-bound finding may be worth
- * parallelising. */
+/* Returns true if a loop has the code of a finding. */
+static bool is_in_loop(const struct wording *t, const struct candidate *c)
+{
+	const struct evidence *e = t->k->e;
+	for (uint32_t i = 0; c->chain != PROFILE_NONE && i < e->chains.data[c->chain].length; i++) {
+		uint32_t part = e->parts.data[e->chains.data[c->chain].first + i];
+		if (t->k->p->resources.data[part].kind == RESOURCE_LOOP)
+			return true;
+	}
+	return false;
+}
+
+/* If only one CPU is used, some loop may be worth dividing among threads. Which one, samples do not
+ * show: the outermost is mostly one of time steps, or of a server's requests. Counts do. */
 static void worth_dividing(struct advising *a)
 {
-	struct wording *t = a->t;
-	const struct evidence *e = t->k->e;
-	if (!uses_one_cpu(e) || is_divided(t))
+	const struct wording *t = a->t;
+	const struct evidence_run *run = &t->k->e->run;
+	bool serves = run->idle > noticeable_idle * run->seconds;
+	if (!uses_one_cpu(t->k->e) || is_divided(t) || serves)
 		return;
 	vec_each (c, &t->list) {
-		if (c->hypothesis != CPU_BOUND || c->share < worth_threads ||
-		    c->chain == PROFILE_NONE)
+		if (c->hypothesis != CPU_BOUND || c->share < worth_threads || !is_in_loop(t, c))
 			continue;
-		const struct evidence_chain *chain = &e->chains.data[c->chain];
-		for (uint32_t i = 0; i < chain->length; i++) {
-			uint32_t part = e->parts.data[chain->first + i];
-			if (t->k->p->resources.data[part].kind != RESOURCE_LOOP)
-				continue;
-			advise(a,
-			       "only 1 of %u CPUs is busy: if the iterations of %s are "
-			       "independent, "
-			       "parallelise it",
-			       e->run.cpus, known_noun(t->k, part));
-			return;
-		}
+		advise(a,
+		       "only 1 of %u CPUs is busy: sonde count, then sonde report "
+		       "--view=parallel, ranks the loops by what threads could gain",
+		       run->cpus);
+		return;
 	}
 }
 
@@ -194,13 +219,14 @@ static void begun_often(struct advising *a)
 			return;
 }
 
+/* The most useful first. */
+static void (*const rules[])(struct advising *) = {
+	same_object, small_operations, uneven_work, lock_held, worth_dividing, begun_often,
+};
+
 void steps_add(struct wording *t)
 {
 	struct advising a = {t, 0};
-	same_object(&a);
-	small_operations(&a);
-	uneven_work(&a);
-	lock_held(&a);
-	worth_dividing(&a);
-	begun_often(&a);
+	for (size_t i = 0; i < ARRAY_SIZE(rules); i++)
+		rules[i](&a);
 }

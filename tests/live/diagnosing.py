@@ -84,7 +84,7 @@ BUSY = Want("cpu", "*")
 
 VICTIMS = {
     "behind": Victim(Want("cpu", "relax@inner", truth="relax"), without_loops=[Want("cpu", "relax", truth="relax")],
-                     step="only 1 of * CPUs is busy: if the iterations of the loop at * in main are independent, *" if SEVERAL else None),
+                     step="only 1 of * CPUs is busy: sonde count, *" if SEVERAL else None),
     "two": Victim(Want("cpu", "compress@compress", truth="compress"), Want("cpu", "encrypt@encrypt", truth="encrypt"),
                   without_loops=[Want("cpu", "compress", truth="compress"), Want("cpu", "encrypt", truth="encrypt")]),
     "stripped": Victim(Want("cpu", "*", truth="compress"), Want("cpu", "*", truth="encrypt"), source="two.c"),

@@ -1129,12 +1129,24 @@ static void test_leave_reaped(void **state)
 	assert_int_equal(control_count(control), 0);
 }
 
+/* Without a process, a wait takes as long as it was asked to, unless it would never end. */
+static void test_nobody_is_traced(void **state)
+{
+	struct control_event ev;
+	uint64_t begin = now_ns();
+	(void)state;
+	assert_false(control_wait(control, 30, &ev));
+	assert_true(now_ns() - begin >= 30000000);
+	assert_false(control_wait(control, -1, &ev));
+}
+
 int main(int argc, char **argv)
 {
 	if (argc > 1 && !strcmp(argv[1], "vfork-and-raise"))
 		return vfork_and_raise();
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
+		TEST(test_nobody_is_traced),
 		TEST(test_stop),
 		TEST(test_detach),
 		TEST(test_sleepers_go_first),

@@ -202,7 +202,7 @@ static const struct option options[] = {
 	OPTION("max-stack", OPTION_NUMBER, struct record_args, max_stack, .value = "BYTES",
 	       .help = "stack bytes copied with each sample"),
 	OPTION("pid", OPTION_TEXT, struct record_args, pids, .letter = 'p', .value = "PID[,PID]",
-	       .help = "observe running processes and their children"),
+	       .help = "observe running processes and their descendants"),
 	OPTION("tid", OPTION_TEXT, struct record_args, tids, .letter = 't', .value = "TID[,TID]",
 	       .help = "observe single threads"),
 	{0},

@@ -61,6 +61,7 @@ struct diagnose_private {
 	struct trips trips;
 	struct samples samples;
 	struct starting starting;
+	VEC(int) family; /* processes that are attached to, the first one before its descendants */
 	struct overhead overhead;
 	struct sink sink;
 	struct arena arena;

@@ -12,6 +12,7 @@
 #include "process/threads.h"
 #include "profile/fuse.h"
 #include "session/facts.h"
+#include "session/family.h"
 
 enum {
 	STRONGEST_MAX = 8,  /* lines of diagnose_strongest() */
@@ -208,6 +209,13 @@ static bool has_changed(struct diagnosis *d, const struct target *t)
 	return true;
 }
 
+/* The search does not run yet. */
+static void add_member(void *ctx, int pid)
+{
+	struct diagnosis *d = ctx;
+	vec_push(&d->own->family, pid);
+}
+
 static int open_program(struct session *session, int *not_started, struct err *e)
 {
 	struct diagnosis *d = session->own;
@@ -218,8 +226,7 @@ static int open_program(struct session *session, int *not_started, struct err *e
 	else if (session->o->argv)
 		rc = starting_open(&d->own->starting, session, samples->sampler, not_started, e);
 	else
-		rc = samples->sampler->ops->watch(samples->sampler, session->o->pid, true, false,
-						  e);
+		rc = family_watch(session, samples->sampler, session->o->pid, add_member, d, e);
 	d->own->opened = now_seconds();
 	return rc;
 }
@@ -258,8 +265,8 @@ static int begin(struct session *session, struct err *e)
 	profile_fact(&d->profile, "sampler", sampled ? "perf" : "ptrace");
 	if (!sampled)
 		return begin_traced(d, e);
-	if (!session->o->argv)
-		process_add(d, session->o->pid, NULL);
+	vec_each (pid, &d->own->family)
+		process_add(d, *pid, NULL);
 	return 0;
 }
 
@@ -464,6 +471,7 @@ void diagnose_free(struct diagnosis *d)
 		vec_free(&x->before);
 	vec_free(&own->live);
 	vec_free(&own->beginning);
+	vec_free(&own->family);
 	trips_release(&own->trips);
 	probes_release(&own->probes);
 	waits_release(&own->waits);

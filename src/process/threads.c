@@ -16,6 +16,7 @@
 
 #include "base/fault.h"
 #include "isa/arch.h"
+#include "process/proc_text.h"
 
 static const char yama[] = "/proc/sys/kernel/yama/ptrace_scope";
 
@@ -103,6 +104,38 @@ int thread_process(int tid)
 int process_parent(int pid)
 {
 	return status_number(pid, "\nPPid:");
+}
+
+static void add_children(int pid, int tid, tid_list *out)
+{
+	char path[64], *end;
+	struct text list = TEXT_INIT;
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", pid, tid);
+	proc_read_text(path, &list);
+	for (const char *at = list.data; at; at = end) {
+		int child = (int)strtol(at, &end, 10);
+		if (end == at)
+			break;
+		vec_push(out, child);
+	}
+	text_release(&list);
+}
+
+/* Children have their parent in the list before them. */
+void process_descendants(int pid, tid_list *out)
+{
+	uint32_t next = out->len;
+	for (;;) {
+		struct err ignored;
+		tid_list tids = {0};
+		threads_list(pid, &tids, &ignored);
+		vec_each (tid, &tids)
+			add_children(pid, *tid, out);
+		vec_free(&tids);
+		if (next == out->len)
+			return;
+		pid = out->data[next++];
+	}
 }
 
 bool thread_turns(int tid, uint64_t *waits, uint64_t *turns)

@@ -17,6 +17,9 @@ uint32_t process_threads(int pid);
 int thread_process(int tid);
 /* The process that started this one, or -1. */
 int process_parent(int pid);
+/* Adds the processes that this one has started, and those that they have, as far as they live and
+ * their parents do. */
+void process_descendants(int pid, tid_list *out);
 /* How often the thread has given up its CPU voluntarily, ptrace stops included; 0 if it has
  * ended. */
 uint64_t thread_switches(int tid);

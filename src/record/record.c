@@ -10,6 +10,7 @@
 #include "process/threads.h"
 #include "profile/fuse.h"
 #include "session/facts.h"
+#include "session/family.h"
 #include "session/starting.h"
 
 struct record_private {
@@ -112,7 +113,7 @@ static int begin(struct session *session, struct err *e)
 	const struct record_options *o = own->o;
 	int rc = 0;
 	for (unsigned i = 0; i < o->pid_count && !rc; i++)
-		rc = watch(own, o->pids[i], true, false, e);
+		rc = family_watch(session, own->sampler, o->pids[i], NULL, NULL, e);
 	for (unsigned i = 0; i < o->tid_count && !rc; i++)
 		rc = watch(own, o->tids[i], false, false, e);
 	return rc;

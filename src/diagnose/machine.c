@@ -105,15 +105,20 @@ static uint32_t add_thread(struct machine *m, uint32_t process, int tid, double 
 	return m->threads.len - 1;
 }
 
+/* A program that was started by a link has the link's name, and that of its process begins so. */
 static const char *program_of(struct machine *m, int pid, uint32_t *hash)
 {
+	char started[16];
 	char link[64], path[1024];
 	snprintf(link, sizeof(link), "/proc/%d/exe", pid);
 	ssize_t n = readlink(link, path, sizeof(path) - 1);
 	path[n > 0 ? n : 0] = 0;
 	*hash = (uint32_t)hash_bytes(path, n > 0 ? (uint64_t)n : 0, 0);
 	const char *name = strrchr(path, '/');
-	return arena_strdup(m->arena, name ? name + 1 : path);
+	name = name ? name + 1 : path;
+	thread_name(pid, pid, started);
+	bool same = !*started || !strncmp(name, started, strlen(started));
+	return arena_strdup(m->arena, same ? name : started);
 }
 
 static uint32_t add_process(struct machine *m, struct machine_process *p, uint64_t key)

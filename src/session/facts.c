@@ -8,8 +8,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/fault.h"
 #include "base/text.h"
+#include "process/proc_text.h"
 
 static void add_time(struct profile *p)
 {
@@ -77,19 +77,31 @@ void facts_of_command(struct profile *p, char *const *argv)
 	text_release(&t);
 }
 
+/* Some servers write a title in the place of their arguments: one text, and then nothing. A program
+ * without arguments has a path there. */
+static bool is_title(const char *text, size_t size)
+{
+	size_t end = size;
+	while (end && !text[end - 1])
+		end--;
+	return !memchr(text, '\0', end) && memchr(text, ' ', end) && *text != '/' && *text != '.';
+}
+
 void facts_of_process(struct profile *p, int pid)
 {
-	struct text t = TEXT_INIT;
-	char path[32], *word = NULL;
-	size_t room = 0;
+	struct text words = TEXT_INIT, command = TEXT_INIT;
+	char path[32];
 	snprintf(path, sizeof(path), "/proc/%d/cmdline", pid);
-	FILE *f = fault("command-open", EMFILE) ? NULL : fopen(path, "re");
-	while (f && getdelim(&word, &room, 0, f) >= 0)
-		add_next_word(&t, word);
-	if (f)
-		fclose(f);
-	if (t.len)
-		profile_fact(p, "command", t.data);
-	free(word);
-	text_release(&t);
+	if (!proc_read_text(path, &words) || !words.len) {
+		text_release(&words);
+		return;
+	}
+	if (is_title(words.data, words.len))
+		text_add(&command, words.data);
+	else
+		for (size_t at = 0; at < words.len; at += strlen(words.data + at) + 1)
+			add_next_word(&command, words.data + at);
+	profile_fact(p, "command", command.data);
+	text_release(&words);
+	text_release(&command);
 }

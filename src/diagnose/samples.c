@@ -341,13 +341,17 @@ static void note_unprobed(struct samples *s, uint32_t thread, uint32_t object,
 	}
 }
 
-/* A thread that runs in the kernel, in a system call for I/O: that time is part of the call. */
+/* A thread that runs in the kernel, in a system call for I/O: that time is part of the call.
+ * Sending to a socket is the kernel's work: there is nothing that it waits for. */
 static void note_call(struct samples *s, uint32_t process, uint32_t thread,
 		      const struct call_made *call, uint32_t node, double seconds)
 {
 	uint32_t object = waits_in_call(s->waits, process, call);
-	if (object == LEDGER_NONE || class_of(s, object) != SAMPLE_IO ||
-	    !object_wait_counts(&object_kinds[s->waits->objects.data[object].kind]))
+	if (object == LEDGER_NONE || class_of(s, object) != SAMPLE_IO)
+		return;
+	enum object_kind kind = s->waits->objects.data[object].kind;
+	if (!object_wait_counts(&object_kinds[kind]) || kind == OBJECT_SOCKET ||
+	    kind == OBJECT_CONNECTION)
 		return;
 	machine_seen_in_call(s->machine, thread, seconds);
 	const struct machine_thread *t = &s->machine->threads.data[thread];

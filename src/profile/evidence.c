@@ -49,7 +49,8 @@ static bool is_resource(const struct profile *p, uint32_t i, enum profile_hierar
 static bool run_is_sound(const struct evidence_run *r)
 {
 	bool sound = is_time(r->seconds) && is_time(r->time) && is_time(r->cpu) &&
-		     is_time(r->threads) && is_time(r->ran) && is_time(r->ready) && is_time(r->idle);
+		     is_time(r->threads) && is_time(r->ran) && is_time(r->ready) &&
+		     is_time(r->idle);
 	for (int i = 0; i < EVIDENCE_CLASSES; i++)
 		sound &= is_time(r->sampled[i]);
 	return sound;

@@ -32,8 +32,8 @@ enum object_kind {
  * whether a thread that waits for it long is idle. */
 enum idleness {
 	IDLE_NEVER,
-	IDLE_BESIDE, /* if threads of the same process have work: it waits for them */
-	IDLE_ALWAYS, /* if threads of any process have work */
+	IDLE_BESIDE,  /* if threads of the same process have work: it waits for them */
+	IDLE_ALWAYS,  /* if threads of any process have work */
 	IDLE_AT_ONCE, /* however long it waits, and whatever others do: it waits for work */
 	IDLENESSES,
 };

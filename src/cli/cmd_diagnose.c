@@ -31,7 +31,7 @@ struct diagnose_args {
 	const char *output, *duration, *max_overhead, *deep_threshold;
 	struct option_number pid;
 	unsigned strategy;
-	bool loops, json;
+	bool loops, long_names, json;
 };
 
 static double thresholds[HYPOTHESES]; /* set by the user; 0: not set */
@@ -137,6 +137,7 @@ static struct diagnose_options options_of(const struct diagnose_args *a,
 			    .seconds = parse_seconds("--duration", a->duration),
 			    .message = on_sentence},
 		.loops = a->loops,
+		.long_names = a->long_names,
 		.search = search_defaults,
 	};
 	o.search.deep_start = a->strategy == 0;
@@ -197,6 +198,7 @@ static const struct option options[] = {
 	       .help = "stop searching after this time; the program continues"),
 	OPTION("json", OPTION_FLAG, struct diagnose_args, json, .letter = 'j',
 	       .help = "write the findings as JSON to standard output"),
+	OPTION_LONG_NAMES(struct diagnose_args, long_names),
 	OPTION_PID(struct diagnose_args, pid),
 	OPTION_OUTPUT(struct diagnose_args, output),
 	{0},

@@ -13,6 +13,7 @@
 #include "cli/report/view.h"
 #include "cli/term/die.h"
 #include "cli/term/output.h"
+#include "cli/term/text.h"
 #include "findings/findings.h"
 #include "profile/export.h"
 #include "profile/fuse.h"
@@ -94,7 +95,7 @@ static void complain_about_modules(const struct profile *p)
 			complain("%s: %s", i->path, i->problem);
 }
 
-static void load(struct profile *p, const char *path, bool is_default)
+static void load(struct profile *p, const char *path, bool is_default, bool long_names)
 {
 	struct err e;
 	const struct fuse_options o = {0};
@@ -104,7 +105,7 @@ static void load(struct profile *p, const char *path, bool is_default)
 		die("%s", e.text);
 	if (!p->fused)
 		profile_fuse(p, &o);
-	findings_make(p);
+	findings_make(p, long_names);
 }
 
 static int run(const void *args, const struct operands *operands)
@@ -118,7 +119,8 @@ static int run(const void *args, const struct operands *operands)
 	if (operands->count > 1)
 		die("report takes one profile at a time; sonde diff compares two");
 	check_args(&a);
-	load(&p, path, !operands->count);
+	text_long_names(a.long_names);
+	load(&p, path, !operands->count, a.long_names);
 	if (a.view == VIEW_BEST && a.export == NO_EXPORT)
 		a.view = report_best_view(&a, &p);
 	if (report_init(&r, &a, &p, &e))
@@ -169,6 +171,7 @@ static const struct option options[] = {
 	       .help = "show the values of each thread as well"),
 	OPTION("source-path", OPTION_TEXT, struct report_args, source_path, .value = "DIR",
 	       .help = "folder of the source files, for --lines"),
+	OPTION_LONG_NAMES(struct report_args, long_names),
 	OPTION("json", OPTION_FLAG, struct report_args, json, .letter = 'j', .help = "write JSON"),
 	OPTION("csv", OPTION_FLAG, struct report_args, csv, .help = "write comma-separated values"),
 	OPTION("export", OPTION_CHOICE, struct report_args, export, .letter = 'x',

@@ -232,6 +232,16 @@ static const struct place_level *own_level(const level_list *levels)
 	return l;
 }
 
+/* Objects are told apart by more than the functions that use them: short names will do. */
+static const char *bare(struct finding_names *n, const char *function)
+{
+	struct text t = TEXT_INIT;
+	bare_name(&t, function);
+	const char *name = arena_strdup(&n->arena, t.len ? t.data : function);
+	text_release(&t);
+	return name;
+}
+
 static const char *maker_of(struct finding_names *n, const struct wait_object *o)
 {
 	struct code_part p = {.code = o->maker, .va = o->made_at};
@@ -240,10 +250,10 @@ static const char *maker_of(struct finding_names *n, const struct wait_object *o
 		return symbol_of(n, &p);
 	places_levels(n->places, p.code->id, p.va, &levels);
 	const struct place_level *l = own_level(&levels);
-	const char *name =
-		l->line ? arena_printf(&n->arena, "%s (%s:%u)", l->name, base_name(l->file),
-				       l->line)
-			: arena_printf(&n->arena, "%s (%s)", l->name, base_name(p.code->path));
+	const char *name = l->line ? arena_printf(&n->arena, "%s (%s:%u)", bare(n, l->name),
+						  base_name(l->file), l->line)
+				   : arena_printf(&n->arena, "%s (%s)", bare(n, l->name),
+						  base_name(p.code->path));
 	vec_free(&levels);
 	return name;
 }
@@ -258,7 +268,7 @@ const char *names_object(struct finding_names *n, uint32_t object)
 		return arena_printf(&n->arena, "%s created in %s", o->name, maker_of(n, o));
 	if (!o->named && o->user != RESOURCE_NONE && object_kinds[o->kind].hierarchy == SYNC)
 		return arena_printf(&n->arena, "%s used in %s", o->name,
-				    names_code(n, o->user).function);
+				    bare(n, names_code(n, o->user).function));
 	return o->name;
 }
 

@@ -397,7 +397,7 @@ static void complete(struct session *session)
 	profile_fuse(&d->profile, &fuse);
 	history_write(d, naming.names);
 	names_free(naming.names);
-	findings_make(&d->profile);
+	findings_make(&d->profile, d->o->long_names);
 	note_overhead(d);
 }
 

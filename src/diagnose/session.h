@@ -11,7 +11,8 @@
 
 struct diagnose_options {
 	struct session_options session;
-	bool loops; /* loops are parts of the search */
+	bool loops;      /* loops are parts of the search */
+	bool long_names; /* of functions, in findings */
 	struct search_options search;
 };
 

@@ -19,13 +19,13 @@ static void make_all(struct wording *t)
 	steps_add(t);
 }
 
-void findings_make(struct profile *p)
+void findings_make(struct profile *p, bool long_names)
 {
 	struct known k;
 	struct wording t = {.k = &k};
 	if (!evidence_exists(&p->evidence))
 		return;
-	if (known_init(&k, p)) {
+	if (known_init(&k, p, long_names)) {
 		vec_clear(&p->findings);
 		vec_clear(&p->remarks);
 		make_all(&t);

@@ -5,6 +5,7 @@
 
 #include "base/quantity.h"
 #include "findings/limits.h"
+#include "profile/short_name.h"
 
 _Static_assert((int)CODE == PROFILE_CODE && (int)MACHINE == PROFILE_MACHINE &&
 		       (int)SYNC == PROFILE_SYNC && (int)FILES == PROFILE_FILES,
@@ -59,9 +60,9 @@ static void index_resources(struct known *k)
 		k->name[k->e->names.data[i].resource] = i;
 }
 
-bool known_init(struct known *k, struct profile *p)
+bool known_init(struct known *k, struct profile *p, bool long_names)
 {
-	*k = (struct known){.p = p, .e = &p->evidence};
+	*k = (struct known){.p = p, .e = &p->evidence, .long_names = long_names};
 	arena_init(&k->arena);
 	index_experiments(k);
 	index_resources(k);
@@ -75,6 +76,7 @@ void known_release(struct known *k)
 	free(k->children);
 	free(k->first_amount);
 	free(k->name);
+	hashmap_release(&k->shown);
 	arena_release(&k->arena);
 }
 
@@ -225,19 +227,49 @@ const char *known_file(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-struct code_words known_code(const struct known *k, uint32_t resource)
+const char *known_name(struct known *k, const char *function)
+{
+	struct text bare = TEXT_INIT;
+	uint32_t own = (uint32_t)hash_bytes(function, strlen(function), 0) >> 1;
+	if (k->long_names)
+		return function;
+	bare_name(&bare, function);
+	if (bare.len && hashmap_add(&k->shown, hash_bytes(bare.data, bare.len, 0), own) == own)
+		function = arena_strdup(&k->arena, bare.data);
+	text_release(&bare);
+	return function;
+}
+
+static const char *shown_chain(struct known *k, const char *chain)
+{
+	struct text out = TEXT_INIT;
+	while (*chain) {
+		size_t n = chain_step(chain);
+		text_printf(&out, "%s%s", out.len ? " > " : "",
+			    known_name(k, arena_strndup(&k->arena, chain, n)));
+		chain += n;
+		chain += *chain ? strlen(" > ") : 0;
+	}
+	chain = arena_strdup(&k->arena, out.data ? out.data : "");
+	text_release(&out);
+	return chain;
+}
+
+struct code_words known_code(struct known *k, uint32_t resource)
 {
 	const struct profile_resource *r = &k->p->resources.data[resource];
-	struct code_words w = {.function = r->name,
+	struct code_words w = {.name = r->name,
 			       .chain = r->name,
 			       .file = known_file(r->file),
 			       .first_line = r->first_line,
 			       .last_line = r->last_line,
 			       .loop = r->kind == RESOURCE_LOOP};
 	if (k->name[resource] != PROFILE_NONE) {
-		w.function = k->e->names.data[k->name[resource]].function;
+		w.name = k->e->names.data[k->name[resource]].function;
 		w.chain = k->e->names.data[k->name[resource]].chain;
 	}
+	w.function = known_name(k, w.name);
+	w.chain = shown_chain(k, w.chain);
 	return w;
 }
 

@@ -1,5 +1,6 @@
 /* Queries of the evidence of a search. */
 #pragma once
+#include "base/hashmap.h"
 #include "profile/profile.h"
 #include "search/hypothesis.h"
 #include "search/object.h"
@@ -17,10 +18,14 @@ struct known {
 	uint32_t *first_amount;
 	uint32_t *name;     /* of each resource: its evidence_name, or PROFILE_NONE */
 	struct arena arena; /* for strings */
+	bool long_names;    /* with template arguments, parameters and results */
+	/* Short names of functions, by their hash: the hash of the long one, as shown first. A
+	 * second function with the same short name is shown with its long one. */
+	struct hashmap shown;
 };
 
 /* Returns false if a root is missing in the profile. */
-bool known_init(struct known *k, struct profile *p);
+bool known_init(struct known *k, struct profile *p, bool long_names);
 void known_release(struct known *k);
 
 /* Runs the body with `a` pointing at each amount of a resource of the code. */
@@ -71,14 +76,17 @@ enum object_kind known_kind(const struct known *k, uint32_t object);
 /* Returns the number of waits for an object, or operations on it, per second. */
 double known_object_rate(const struct known *k, uint32_t object);
 
+/* Returns the name of a function as it is shown. */
+const char *known_name(struct known *k, const char *function);
 /* The name and place of a function or loop. */
 struct code_words {
-	const char *function, *chain;   /* as in struct evidence_name */
+	const char *name;               /* of the function, long */
+	const char *function, *chain;   /* as in struct evidence_name, as they are shown */
 	const char *file;               /* "" if unknown; without folders */
 	uint32_t first_line, last_line; /* 0 if unknown */
 	bool loop;
 };
-struct code_words known_code(const struct known *k, uint32_t resource);
+struct code_words known_code(struct known *k, uint32_t resource);
 /* known_place() says where something is ("multiply, loop at matrix.c:31-34"), known_noun() names
  * the part itself ("the loop at matrix.c:31-34 in multiply"). For a function, both return "multiply
  * (matrix.c:28)". Valid until known_release(). */

@@ -4,6 +4,7 @@
 enum {
 	MOST_FINDINGS = 8, /* users do not read more than a screen */
 	MOST_STEPS = 3,
+	MOST_PIECES = 5, /* functions that a finding is made of */
 	/* With fewer samples of a class, a share of them is off by more than a quarter, and
 	 * experiments are more accurate. */
 	FEW_SAMPLES = 20,
@@ -14,6 +15,10 @@ enum {
 /* Share of its own samples that a part must explain: with less, most of its time is in its callees
  * and inner loops. */
 static const double own_share = 0.5;
+/* A function that a finding is made of is named if it has at least this share of the run. */
+static const double least_piece = 0.02;
+/* A finding whose largest function has less is flat. */
+static const double flat_below = 0.05;
 /* An object is reported if it has at least this share of a part's waiting: at most three
  * objects. */
 static const double object_share = 0.3;

@@ -1,27 +1,12 @@
 /* The wording of findings. */
 #include <inttypes.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/quantity.h"
 #include "findings/limits.h"
 #include "findings/wording.h"
-
-void remark(struct wording *t, uint32_t finding, const char *kind, const char *fmt, ...)
-{
-	struct profile *p = t->k->p;
-	struct text text = TEXT_INIT;
-	va_list ap;
-	va_start(ap, fmt);
-	text_vprintf(&text, fmt, ap);
-	va_end(ap);
-	vec_push(&p->remarks,
-		 (struct profile_remark){finding, kind,
-					 arena_strdup(&p->arena, text.data ? text.data : "")});
-	text_release(&text);
-}
 
 /* Returns the share of the run in which the program had no work; 0 if that is not worth telling. */
 static double idle_of(const struct wording *t)
@@ -332,8 +317,8 @@ static void add_holder(struct wording *t, uint32_t finding, const struct candida
 	if (!h.several && thread->tid)
 		text_printf(&by, ", thread %d (%s),", thread->tid, thread->name);
 	remark(t, finding, "held", "the lock holder%s was in %s (%s:%u) in %.0f %% of samples",
-	       by.len ? by.data : "", h.scope->name, known_file(h.scope->file), h.line,
-	       percent(share_of(h.seconds, all)));
+	       by.len ? by.data : "", known_name(t->k, h.scope->name), known_file(h.scope->file),
+	       h.line, percent(share_of(h.seconds, all)));
 	text_release(&by);
 }
 
@@ -378,9 +363,9 @@ static void add_inlined(struct wording *t, uint32_t finding, const struct candid
 		s = function_scope(p, s->parent);
 	}
 	if (s->kind == PROFILE_INLINE && *s->name &&
-	    strcmp(s->name, known_code(t->k, c->part).function) != 0)
+	    strcmp(s->name, known_code(t->k, c->part).name) != 0)
 		remark(t, finding, "where", "at %s:%u in %s (inlined)", known_file(s->file), line,
-		       s->name);
+		       known_name(t->k, s->name));
 }
 
 /* ---- one finding ---- */
@@ -453,6 +438,8 @@ void word_finding(struct wording *t, uint32_t candidate)
 		       p->resources.data[x->focus[MACHINE]].name);
 	add_path(t, finding, c);
 	add_inlined(t, finding, c);
+	if (c->hypothesis == CPU_BOUND && c->part != t->k->whole.part[CODE])
+		word_breakdown(t, finding, c);
 	if (!c->local)
 		add_threads(t, finding, c);
 	if (c->object != PROFILE_NONE) {

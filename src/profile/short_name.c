@@ -79,3 +79,74 @@ const char *short_name(struct arena *a, const char *name)
 	}
 	return out;
 }
+
+/* Adds a part of a name that contains brackets of its own: "(anonymous namespace)",
+ * "{lambda(int)#1}", "operator()". Returns the length of the part in `at`, 0 if there is none. */
+static size_t add_special(struct text *out, const char *at)
+{
+	static const char anonymous[] = "(anonymous namespace)", lambda[] = "{lambda(";
+	size_t n = 0;
+	if (!strncmp(at, anonymous, strlen(anonymous))) {
+		text_add(out, "(anonymous)");
+		return strlen(anonymous);
+	}
+	if (!strncmp(at, lambda, strlen(lambda))) {
+		text_add(out, "{lambda}");
+		n = strcspn(at, "}");
+		return n + (at[n] == '}');
+	}
+	if (!strncmp(at, "operator", 8)) {
+		n = 8 + strspn(at + 8, "<>=!+-*/%^&|~[],");
+		if (n == 8)
+			n += !strncmp(at + n, "()", 2) ? 2 : strcspn(at + n, "(<");
+		text_addn(out, at, n);
+	}
+	return n;
+}
+
+void bare_name(struct text *out, const char *name)
+{
+	struct text bare = TEXT_INIT;
+	unsigned depth = 0;
+	size_t word = 0; /* start of the last word; the result type is before it */
+	bool plain = !strpbrk(name, "<(") || *name == '<';
+	for (const char *at = name; *at && !plain;) {
+		size_t special = depth ? 0 : add_special(&bare, at);
+		if (special) {
+			at += special;
+			continue;
+		}
+		if (*at == '(' && !depth)
+			break;
+		depth += *at == '<' || *at == '(';
+		bool separates = *at == ' ' && at[1] != '<'; /* but not in "operator< <char>" */
+		if (!depth && (*at != ' ' || separates))
+			text_char(&bare, *at);
+		if (!depth && separates)
+			word = bare.len;
+		depth -= depth && (*at == '>' || *at == ')');
+		at++;
+	}
+	text_add(out, bare.len > word ? bare.data + word : name);
+	text_release(&bare);
+}
+
+/* The brackets of "operator<" are no brackets. */
+static size_t operator_signs(const char *at)
+{
+	static const char word[] = "operator";
+	return begins(at, word) ? strlen(word) + strspn(at + strlen(word), "<>=!+-*/%^&|~") : 0;
+}
+
+size_t chain_step(const char *chain)
+{
+	unsigned depth = 0;
+	const char *at = chain;
+	while (*at && (depth || !begins(at, " > "))) {
+		size_t signs = operator_signs(at);
+		depth += !signs && (*at == '<' || *at == '(');
+		depth -= !signs && depth && (*at == '>' || *at == ')');
+		at += signs ? signs : 1;
+	}
+	return (size_t)(at - chain);
+}

@@ -189,7 +189,7 @@ static uint32_t told(void)
 	struct err e;
 	if (profile_check(&the.p, &e))
 		fail_msg("%s", e.text);
-	findings_make(&the.p);
+	findings_make(&the.p, false);
 	return the.p.findings.len;
 }
 
@@ -323,6 +323,84 @@ static void without_samples_the_leaves_are_told(void **state)
 	uint32_t b = is_true(CPU_BOUND, in_code(the.inner), 0.7, a);
 	assert_int_equal(told(), 1);
 	assert_reported(0, b, 0.7, "inner");
+}
+
+/* Where no part of it is true, the functions with most samples are listed. */
+static void what_it_is_made_of(void **state)
+{
+	(void)state;
+	computed(SECONDS);
+	uint32_t root = is_true(CPU_BOUND, focus_whole(), 1, NONE);
+	uint32_t a = is_true(CPU_BOUND, in_code(the.outer), 1, root);
+	SEEN(SAMPLE_CPU, 1.5, NONE, the.outer, the.middle);
+	SEEN(SAMPLE_CPU, 1, NONE, the.outer, the.inner);
+	SEEN(SAMPLE_CPU, 0.6, NONE, the.outer);
+	SEEN(SAMPLE_CPU, 0.1, NONE, the.outer, the.other);
+	SEEN(SAMPLE_CPU, 6.8, NONE, the.other);
+	assert_int_equal(told(), 1);
+	assert_reported(0, a, 0.32, "outer");
+	assert_true(remarked("of that, 15 % in middle, 10 % in inner, 6 % in outer"));
+	assert_false(remarked("% in other"));
+}
+
+/* One that has most of its time itself needs no list; one that has many small parts is flat. */
+static void what_is_flat(void **state)
+{
+	uint32_t parts[60];
+	(void)state;
+	computed(SECONDS);
+	uint32_t root = is_true(CPU_BOUND, focus_whole(), 1, NONE);
+	is_true(CPU_BOUND, in_code(the.outer), 0.6, root);
+	is_true(CPU_BOUND, in_code(the.other), 0.4, root);
+	for (uint32_t i = 0; i < ARRAY_SIZE(parts); i++) {
+		parts[i] = add_function("small");
+		SEEN(SAMPLE_CPU, i ? 0.1 : 0.3, NONE, the.outer, parts[i]);
+	}
+	SEEN(SAMPLE_CPU, 3.8, NONE, the.other);
+	assert_int_equal(told(), 2);
+	assert_true(remarked("flat: the largest parts are 3 % in small"));
+	assert_false(remarked("of that"));
+}
+
+/* Functions of C++ have short names, as long as those differ. */
+static void names_are_short(void **state)
+{
+	static const char one[] = "void ns::sort<int*>(int*, int*)";
+	static const char two[] = "void ns::sort<long*>(long*, long*)";
+	(void)state;
+	computed(SECONDS);
+	uint32_t root = is_true(CPU_BOUND, focus_whole(), 1, NONE);
+	uint32_t first = add_function(one), second = add_function(two);
+	uint32_t a = is_true(CPU_BOUND, in_code(first), 0.6, root);
+	uint32_t b = is_true(CPU_BOUND, in_code(second), 0.4, root);
+	SEEN(SAMPLE_CPU, 6, NONE, the.outer, first);
+	SEEN(SAMPLE_CPU, 4, NONE, the.outer, second);
+	assert_int_equal(told(), 2);
+	assert_reported(0, a, 0.6, "in ns::sort (");
+	assert_reported(1, b, 0.4, two);
+	assert_true(remarked("outer > ns::sort"));
+	findings_make(&the.p, true);
+	assert_reported(0, a, 0.6, one);
+	assert_reported(1, b, 0.4, two);
+}
+
+/* Of a server, shares are of the time in which it had requests. */
+static void idle_time_is_told_once(void **state)
+{
+	(void)state;
+	the.p.evidence.run.time = the.p.evidence.run.cpu = the.p.evidence.run.threads = 4;
+	the.p.evidence.run.idle = 6;
+	computed(4);
+	uint32_t object = add_object(OBJECT_REQUESTS, "requests on 50 connections");
+	the.p.evidence.objects.data[object].seconds = 6;
+	uint32_t root = is_true(CPU_BOUND, focus_whole(), 1, NONE);
+	uint32_t a = is_true(CPU_BOUND, in_code(the.inner), 0.75, root);
+	SEEN(SAMPLE_CPU, 3, NONE, the.outer, the.inner);
+	SEEN(SAMPLE_CPU, 1, NONE, the.outer);
+	assert_int_equal(told(), 1);
+	assert_reported(0, a, 0.75, "75 % of busy time (30 % of run time) in inner");
+	assert_true(remarked("Idle for 60 % of the run: waiting for requests on 50 connections."));
+	assert_false(remarked("only 1 of 2 CPUs is busy"));
 }
 
 static void what_does_not_matter_for_the_run_is_not_told(void **state)
@@ -659,6 +737,10 @@ int main(void)
 		FINDINGS_TEST(little_of_ones_own_is_not_told),
 		FINDINGS_TEST(hidden_below_false_callers),
 		FINDINGS_TEST(without_samples_the_leaves_are_told),
+		FINDINGS_TEST(what_it_is_made_of),
+		FINDINGS_TEST(what_is_flat),
+		FINDINGS_TEST(names_are_short),
+		FINDINGS_TEST(idle_time_is_told_once),
 		FINDINGS_TEST(what_does_not_matter_for_the_run_is_not_told),
 		FINDINGS_TEST(what_does_not_matter_is_told_of_its_caller),
 		FINDINGS_TEST(objects_are_told_with_the_code),

@@ -15,6 +15,7 @@
 #include "cli/report/source.h"
 #include "cli/report/view.h"
 #include "cli/term/text.h"
+#include "profile/short_name.h"
 
 static uint32_t add_scope(struct profile *p, uint32_t parent, enum profile_scope_kind kind,
 			  const char *name, const char *file, uint32_t first, uint32_t last)
@@ -237,6 +238,28 @@ static void test_bare_names(void **state)
 		assert_string_equal(t.data, cases[i].bare);
 	}
 	text_release(&t);
+}
+
+static void test_steps_of_chains(void **state)
+{
+	static const struct {
+		const char *chain, *first;
+	} cases[] = {
+		{"main > relax", "main"},
+		{"main", "main"},
+		{"", ""},
+		{"f(std::vector<std::vector<int> > const&) > g",
+		 "f(std::vector<std::vector<int> > const&)"},
+		{"a::operator>(a const&) const > b", "a::operator>(a const&) const"},
+		{"a<&(b::operator> )>::c > d", "a<&(b::operator> )>::c"},
+		{"cooperator > relax", "cooperator"},
+	};
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		size_t n = chain_step(cases[i].chain);
+		if (n != strlen(cases[i].first) || strncmp(cases[i].chain, cases[i].first, n) != 0)
+			fail_msg("%s: %zu", cases[i].chain, n);
+	}
 }
 
 static void test_paths_are_tidied(void **state)
@@ -833,6 +856,7 @@ int main(void)
 		cmocka_unit_test(test_views_of_counts_need_counts),
 		cmocka_unit_test(test_names_are_shortened_and_escaped),
 		cmocka_unit_test(test_bare_names),
+		cmocka_unit_test(test_steps_of_chains),
 		cmocka_unit_test(test_paths_are_tidied),
 		cmocka_unit_test(test_summary),
 		cmocka_unit_test(test_tree),

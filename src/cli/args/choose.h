@@ -17,5 +17,6 @@ void choice_init(struct choice *c, const char *pattern);
 void choice_release(struct choice *c);
 
 /* True if either name, the demangled or the mangled one, matches. Both may be NULL. A pattern
- * without parentheses also matches a name followed by a parameter list. */
+ * without parentheses also matches a name followed by a parameter list; and the name may be the
+ * short one that reports show: without template arguments, parameters and result. */
 bool choice_has_name(const struct choice *c, const char *name, const char *linkage);

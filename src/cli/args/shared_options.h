@@ -12,3 +12,6 @@
 #define OPTION_PID(struct_type, member)                                                            \
 	OPTION("pid", OPTION_NUMBER, struct_type, member, .letter = 'p', .value = "PID",           \
 	       .help = "attach to a running process")
+#define OPTION_LONG_NAMES(struct_type, member)                                                     \
+	OPTION("long-names", OPTION_FLAG, struct_type, member,                                     \
+	       .help = "show functions with template arguments and parameters")

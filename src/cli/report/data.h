@@ -21,7 +21,7 @@ struct report_args {
 	unsigned sort; /* enum report_sort; SORT_BEST: the default for the view */
 	const char *min_percent, *thread, *focus, *metric, *flatten, *source_path, *output;
 	struct option_number depth;
-	bool lines, assembly, by_line, per_thread, fold, json, csv;
+	bool lines, assembly, by_line, per_thread, fold, long_names, json, csv;
 	unsigned export; /* index in the list of exports */
 };
 

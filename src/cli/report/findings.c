@@ -9,6 +9,7 @@
 #include "cli/report/data.h"
 #include "cli/term/output.h"
 #include "cli/term/text.h"
+#include "profile/short_name.h"
 #include "search/hypothesis.h"
 
 enum { NUMBER_COLUMNS = 4, INDENT = 7, MIN_COLUMNS = 20 };
@@ -325,7 +326,7 @@ static const char *hot_function(const struct profile *p)
 void findings_more(const struct profile *p, const char *file, size_t width, struct text *out)
 {
 	const char *function = p->values.len ? hot_function(p) : NULL;
-	struct text command = TEXT_INIT, line = TEXT_INIT;
+	struct text command = TEXT_INIT, line = TEXT_INIT, name = TEXT_INIT;
 	text_add(&command, "sonde report ");
 	if (file && strcmp(file, DEFAULT_PROFILE) != 0) {
 		add_word(&command, file);
@@ -335,11 +336,13 @@ void findings_more(const struct profile *p, const char *file, size_t width, stru
 		    p->values.len ? " (or tree, loops)" : "");
 	if (function) {
 		text_printf(&line, ", %s--lines --focus=", command.data);
-		add_word(&line, function);
+		bare_name(&name, function);
+		add_word(&line, name.data);
 	}
 	add_line(out, line.data, 0, width);
 	text_release(&command);
 	text_release(&line);
+	text_release(&name);
 }
 
 static void number_json(const struct profile *p, const char *fact, enum quantity what,

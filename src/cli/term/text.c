@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/vec.h"
+#include "profile/short_name.h"
 
 void add_share(struct text *out, uint64_t amount, uint64_t total)
 {
@@ -123,64 +124,29 @@ void add_short(struct text *out, const char *name, size_t width)
 	text_release(&all);
 }
 
-/* Adds a part of a name that contains brackets of its own: "(anonymous namespace)",
- * "{lambda(int)#1}", "operator()". Returns the length of the part in `at`, 0 if there is none. */
-static size_t add_special(struct text *out, const char *at)
+static bool long_names;
+
+void text_long_names(bool on)
 {
-	static const char anonymous[] = "(anonymous namespace)", lambda[] = "{lambda(";
-	size_t n = 0;
-	if (!strncmp(at, anonymous, strlen(anonymous))) {
-		text_add(out, "(anonymous)");
-		return strlen(anonymous);
-	}
-	if (!strncmp(at, lambda, strlen(lambda))) {
-		text_add(out, "{lambda}");
-		n = strcspn(at, "}");
-		return n + (at[n] == '}');
-	}
-	if (!strncmp(at, "operator", 8)) {
-		n = 8 + strspn(at + 8, "<>=!+-*/%^&|~[],");
-		if (n == 8)
-			n += !strncmp(at + n, "()", 2) ? 2 : strcspn(at + n, "(<");
-		text_addn(out, at, n);
-	}
-	return n;
+	long_names = on;
 }
 
 void add_bare(struct text *out, const char *name)
 {
 	struct text bare = TEXT_INIT;
-	unsigned depth = 0;
-	size_t word = 0; /* start of the last word; the result type is before it */
-	bool plain = !strpbrk(name, "<(") || *name == '<';
-	for (const char *at = name; *at && !plain;) {
-		size_t special = depth ? 0 : add_special(&bare, at);
-		if (special) {
-			at += special;
-			continue;
-		}
-		if (*at == '(' && !depth)
-			break;
-		depth += *at == '<' || *at == '(';
-		bool separates = *at == ' ' && at[1] != '<'; /* but not in "operator< <char>" */
-		if (!depth && (*at != ' ' || separates))
-			text_char(&bare, *at);
-		if (!depth && separates)
-			word = bare.len;
-		depth -= depth && (*at == '>' || *at == ')');
-		at++;
-	}
-	output_name(out, bare.len > word ? bare.data + word : name);
+	if (!long_names)
+		bare_name(&bare, name);
+	output_name(out, bare.len ? bare.data : name);
 	text_release(&bare);
 }
 
 void add_function_name(struct text *out, const char *name, size_t width)
 {
 	struct text bare = TEXT_INIT;
-	bool fits = text_columns(name, strlen(name)) <= width;
+	bool fits = long_names || text_columns(name, strlen(name)) <= width;
 	if (!fits)
 		add_bare(&bare, name);
-	add_short(out, fits ? name : bare.data, width);
+	add_short(out, fits ? name : bare.data, long_names ? SIZE_MAX : width);
 	text_release(&bare);
 }
 

@@ -26,6 +26,8 @@ void add_short(struct text *out, const char *name, size_t width);
  * template arguments, parameters and result: "std::map::at" says more than both ends of the whole
  * name. */
 void add_function_name(struct text *out, const char *name, size_t width);
+/* From now on, these two functions do not shorten names. */
+void text_long_names(bool on);
 /* Adds that short form of a function's name, of any length. */
 void add_bare(struct text *out, const char *name);
 /* A path without "./" and "folder/../", in at most `width` columns, shortened in the middle. */

@@ -1,0 +1,108 @@
+/* What the time of a finding is made of, where no part of it is a finding itself: the functions
+ * with most samples. */
+#include "base/quantity.h"
+#include "findings/limits.h"
+#include "findings/wording.h"
+
+struct portion {
+	uint32_t function; /* resource */
+	double seconds;
+};
+
+struct breakdown {
+	const struct wording *t;
+	VEC(struct portion) pieces;
+	struct hashmap at; /* function -> piece */
+	double seconds;    /* of all pieces */
+};
+
+static uint32_t function_of(const struct profile *p, uint32_t part)
+{
+	while (p->resources.data[part].kind == RESOURCE_LOOP &&
+	       p->resources.data[part].parent != PROFILE_NONE)
+		part = p->resources.data[part].parent;
+	return part;
+}
+
+static bool is_reported(const struct wording *t, uint8_t hypothesis, uint32_t part)
+{
+	vec_each (x, &t->list)
+		if (x->hypothesis == hypothesis && x->part == part)
+			return true;
+	return false;
+}
+
+/* Returns true if a chain goes through the code of a finding, and then through that of no other
+ * one. */
+static bool is_of(const struct wording *t, const struct candidate *c,
+		  const struct evidence_chain *chain)
+{
+	const uint32_t *parts = t->k->e->parts.data + chain->first;
+	uint32_t i = chain->length;
+	if (chain->class != hypotheses[c->hypothesis].samples)
+		return false;
+	while (i && parts[i - 1] != c->part && !is_reported(t, c->hypothesis, parts[i - 1]))
+		i--;
+	return i && parts[i - 1] == c->part;
+}
+
+static void add_chain(struct breakdown *b, const struct evidence_chain *chain)
+{
+	const struct known *k = b->t->k;
+	uint32_t last = k->e->parts.data[chain->first + chain->length - 1];
+	uint32_t function = function_of(k->p, last), next = b->pieces.len;
+	uint32_t at = hashmap_add(&b->at, function, next);
+	if (at == next)
+		vec_push(&b->pieces, (struct portion){.function = function});
+	b->pieces.data[at].seconds += chain->seconds;
+	b->seconds += chain->seconds;
+}
+
+static int by_seconds(const void *a, const void *b)
+{
+	const struct portion *x = a, *y = b;
+	if (x->seconds != y->seconds)
+		return x->seconds < y->seconds ? 1 : -1;
+	return (x->function > y->function) - (x->function < y->function);
+}
+
+static void list_pieces(const struct breakdown *b, enum hypothesis_id h, struct text *out)
+{
+	struct known *k = b->t->k;
+	for (uint32_t i = 0; i < b->pieces.len && i < MOST_PIECES; i++) {
+		double share = known_share(k, h, b->pieces.data[i].seconds);
+		if (share < least_piece)
+			break;
+		text_printf(out, "%s%.0f %% in %s", i ? ", " : "", percent(share),
+			    known_code(k, b->pieces.data[i].function).function);
+	}
+}
+
+void word_breakdown(struct wording *t, uint32_t finding, const struct candidate *c)
+{
+	struct breakdown b = {.t = t};
+	struct text list = TEXT_INIT;
+	uint32_t own = function_of(t->k->p, c->part);
+	vec_each (chain, &t->k->e->chains)
+		if (is_of(t, c, chain))
+			add_chain(&b, chain);
+	uint32_t at = hashmap_get(&b.at, own);
+	double self = at == HASHMAP_NONE ? 0 : b.pieces.data[at].seconds;
+	if (b.pieces.len > 1 && self < own_share * b.seconds) {
+		qsort(b.pieces.data, b.pieces.len, sizeof(*b.pieces.data), by_seconds);
+		list_pieces(&b, (enum hypothesis_id)c->hypothesis, &list);
+	}
+	if (list.len)
+		remark(t, finding, "where", "%s%s",
+		       known_share(t->k, (enum hypothesis_id)c->hypothesis,
+				   b.pieces.data[0].seconds) < flat_below
+			       ? "flat: the largest parts are "
+			       : "of that, ",
+		       list.data);
+	else if (b.pieces.len > 1 && self < own_share * b.seconds)
+		remark(t, finding, "where", "flat: %u functions, each with less than %.0f %%",
+		       b.pieces.len, percent(least_piece));
+	text_release(&list);
+	vec_free(&b.pieces);
+	hashmap_release(&b.at);
+}

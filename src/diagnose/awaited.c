@@ -1,8 +1,6 @@
 #include "diagnose/awaited.h"
 
-#include <dirent.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/syscall.h>
 
 enum { MOST_LOOKED_AT = 4096 }; /* descriptors of one call, or of one process */
@@ -177,15 +175,11 @@ static struct awaited in_transfer(const struct looking *l, int fd, enum directio
 static struct awaited in_ring(const struct looking *l)
 {
 	struct awaited_set set = {0};
-	char folder[64];
-	uint32_t seen = 0;
-	snprintf(folder, sizeof(folder), "/proc/%d/fd", l->pid);
-	DIR *dir = opendir(folder);
-	for (struct dirent *d; dir && (d = readdir(dir)) && seen < MOST_LOOKED_AT; seen++)
-		if (*d->d_name != '.')
-			add_descriptor(&set, l, atoi(d->d_name));
-	if (dir)
-		closedir(dir);
+	descriptor_list list = {0};
+	descriptors_list(l->pid, MOST_LOOKED_AT, &list);
+	vec_each (fd, &list)
+		add_descriptor(&set, l, *fd);
+	vec_free(&list);
 	return set.listening || set.accepted ? in_set(&set, l) : not_shown;
 }
 

@@ -8,7 +8,9 @@
  *	relay.c        functions that make system calls for their callers
  *	plumbing.c     library code that all waits go through
  *	machine.c      processes and threads, and which of them count
- *	waits.c        the objects that threads wait for
+ *	awaited.c      what a system call waits for, by its descriptors
+ *	objects.c      the objects that threads wait for, and their names
+ *	waits.c        how long they wait, as the runtime measures it
  *	condition.c    the layout of glibc's condition variables
  *	ignored.c      system calls that are too frequent to be watched
  *	mapped.c       where modules are mapped

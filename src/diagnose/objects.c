@@ -1,12 +1,12 @@
 /* Objects that threads wait for: which one a call, a function or an address shows, and its name. */
 #include "diagnose/waits.h"
 
-#include <stdio.h>
+#include <math.h>
 #include <string.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 #include "base/arena.h"
+#include "base/clock.h"
 #include "diagnose/code.h"
 #include "diagnose/condition.h"
 #include "process/memory.h"
@@ -389,21 +389,33 @@ static uint32_t awaited_object(struct waits *w, uint32_t process, const struct a
 	return at;
 }
 
-/* Looks up what a call waits for, unless that was done lately: an event loop may have thousands of
- * descriptors. Returns LEDGER_NONE if they do not show it. */
-static uint32_t look_up_awaited(struct waits *w, uint32_t process, const struct call_made *c)
+/* A descriptor is known by its number, a set of them by where it is in memory. */
+static struct awaited_call *awaited_call(struct waits *w, uint32_t process,
+					 const struct call_made *c, uint64_t object)
 {
-	const uint64_t key[] = {process, (uint64_t)c->number, c->arguments[0], c->arguments[1]};
+	bool set = object == RT_NO_OBJECT;
+	const uint64_t key[] = {process, (uint64_t)c->number, set ? c->arguments[0] : object,
+				set ? c->arguments[1] : 0};
 	uint32_t next = w->awaited.len;
 	uint32_t at = hashmap_add(&w->awaited_at, hash_bytes(key, sizeof(key), 0), next);
 	if (at == next)
-		vec_push(&w->awaited, (struct awaited_call){.checked = -1});
-	struct awaited_call *known = &w->awaited.data[at];
-	if (known->checked >= 0 && w->time - known->checked < check_period)
+		vec_push(&w->awaited, (struct awaited_call){.next = -1});
+	return &w->awaited.data[at];
+}
+
+/* Looks up what a call waits for, unless that was done lately: an event loop may have thousands of
+ * descriptors. Returns LEDGER_NONE if they do not show it. */
+static uint32_t look_up_awaited(struct waits *w, uint32_t process, const struct call_made *c,
+				uint64_t object)
+{
+	enum { PAUSE = 50 }; /* for each second of looking up */
+	struct awaited_call *known = awaited_call(w, process, c, object);
+	if (w->time < known->next)
 		return known->object;
+	double begin = now_seconds();
 	struct awaited a =
 		awaited_in(&w->sockets, w->machine->processes.data[process].pid, c, w->time);
-	known->checked = w->time;
+	known->next = w->time + fmax(check_period, PAUSE * (now_seconds() - begin));
 	known->object = a.kind == OBJECT_KINDS ? LEDGER_NONE : awaited_object(w, process, &a);
 	return known->object;
 }
@@ -429,7 +441,7 @@ uint32_t waits_in_call(struct waits *w, uint32_t process, const struct call_made
 	uint64_t object;
 	if (!call_object(c, &object))
 		return LEDGER_NONE;
-	uint32_t at = look_up_awaited(w, process, c);
+	uint32_t at = look_up_awaited(w, process, c, object);
 	if (at == LEDGER_NONE)
 		return plain_object(w, process, c->number, object);
 	if (object == RT_NO_OBJECT)
@@ -445,7 +457,7 @@ uint32_t waits_of_value(struct waits *w, uint32_t process, const struct wait_val
 		return spinning_object(w, process, v);
 	if (object_kinds[kind_of_call(v->call)].hierarchy == FILES)
 		at = v->object == RT_NO_OBJECT ? hashmap_get(&w->polled, process)
-					       : look_up_awaited(w, process, &call);
+					       : look_up_awaited(w, process, &call, v->object);
 	return at == LEDGER_NONE ? plain_object(w, process, call.number, v->object) : at;
 }
 

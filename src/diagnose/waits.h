@@ -65,7 +65,7 @@ struct ignored_calls {
 /* What a call waits for, when that was last looked up. */
 struct awaited_call {
 	uint32_t object;
-	double checked; /* s */
+	double next; /* s: when it is looked up again */
 };
 
 struct waits {

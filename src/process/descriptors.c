@@ -70,20 +70,30 @@ bool descriptor_read(int pid, int fd, struct descriptor *out)
 	return n > 0;
 }
 
+void descriptors_list(int pid, uint32_t most, descriptor_list *out)
+{
+	char folder[64];
+	snprintf(folder, sizeof(folder), "/proc/%d/fd", pid);
+	DIR *dir = opendir(folder);
+	for (struct dirent *d; dir && out->len < most && (d = readdir(dir));)
+		if (*d->d_name != '.')
+			vec_push(out, atoi(d->d_name));
+	if (dir)
+		closedir(dir);
+}
+
 bool pipe_is_own(int pid, uint64_t inode)
 {
 	enum { MOST = 1024 }; /* descriptors that are looked at */
-	char folder[64];
-	unsigned ends = 0, seen = 0;
-	snprintf(folder, sizeof(folder), "/proc/%d/fd", pid);
-	DIR *dir = opendir(folder);
-	for (struct dirent *d; dir && (d = readdir(dir)) && seen < MOST; seen++) {
+	descriptor_list list = {0};
+	unsigned ends = 0;
+	descriptors_list(pid, MOST, &list);
+	vec_each (fd, &list) {
 		struct descriptor x;
-		if (*d->d_name != '.' && descriptor_read(pid, atoi(d->d_name), &x))
-			ends += x.kind == DESCRIPTOR_PIPE && x.inode == inode;
+		ends += descriptor_read(pid, *fd, &x) && x.kind == DESCRIPTOR_PIPE &&
+			x.inode == inode;
 	}
-	if (dir)
-		closedir(dir);
+	vec_free(&list);
 	return ends > 1;
 }
 

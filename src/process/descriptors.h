@@ -32,6 +32,8 @@ bool descriptor_read(int pid, int fd, struct descriptor *out);
 /* The same from a link of /proc/PID/fd, without looking at the file. */
 void descriptor_parse(const char *path, struct descriptor *out);
 
+/* Adds the descriptors that a process has, up to `most`. */
+void descriptors_list(int pid, uint32_t most, descriptor_list *out);
 /* Adds the descriptors that a call waits for, up to `most`: for epoll, those that it watches. False
  * if the call waits for no descriptors, or its arguments are not known any more. */
 bool descriptors_awaited(int pid, const struct call_made *call, uint32_t most,

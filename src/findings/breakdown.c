@@ -11,18 +11,10 @@ struct portion {
 
 struct breakdown {
 	const struct wording *t;
-	VEC(struct portion) pieces;
-	struct hashmap at; /* function -> piece */
-	double seconds;    /* of all pieces */
+	VEC(struct portion) portions;
+	struct hashmap at; /* function -> portion */
+	double seconds;    /* of all portions */
 };
-
-static uint32_t function_of(const struct profile *p, uint32_t part)
-{
-	while (p->resources.data[part].kind == RESOURCE_LOOP &&
-	       p->resources.data[part].parent != PROFILE_NONE)
-		part = p->resources.data[part].parent;
-	return part;
-}
 
 static bool is_reported(const struct wording *t, uint8_t hypothesis, uint32_t part)
 {
@@ -50,11 +42,11 @@ static void add_chain(struct breakdown *b, const struct evidence_chain *chain)
 {
 	const struct known *k = b->t->k;
 	uint32_t last = k->e->parts.data[chain->first + chain->length - 1];
-	uint32_t function = function_of(k->p, last), next = b->pieces.len;
+	uint32_t function = known_function(k, last), next = b->portions.len;
 	uint32_t at = hashmap_add(&b->at, function, next);
 	if (at == next)
-		vec_push(&b->pieces, (struct portion){.function = function});
-	b->pieces.data[at].seconds += chain->seconds;
+		vec_push(&b->portions, (struct portion){.function = function});
+	b->portions.data[at].seconds += chain->seconds;
 	b->seconds += chain->seconds;
 }
 
@@ -66,15 +58,15 @@ static int by_seconds(const void *a, const void *b)
 	return (x->function > y->function) - (x->function < y->function);
 }
 
-static void list_pieces(const struct breakdown *b, enum hypothesis_id h, struct text *out)
+static void list_portions(const struct breakdown *b, enum hypothesis_id h, struct text *out)
 {
 	struct known *k = b->t->k;
-	for (uint32_t i = 0; i < b->pieces.len && i < MOST_PIECES; i++) {
-		double share = known_share(k, h, b->pieces.data[i].seconds);
-		if (share < least_piece)
+	for (uint32_t i = 0; i < b->portions.len && i < MOST_PORTIONS; i++) {
+		double share = known_share(k, h, b->portions.data[i].seconds);
+		if (share < least_portion)
 			break;
 		text_printf(out, "%s%.0f %% in %s", i ? ", " : "", percent(share),
-			    known_code(k, b->pieces.data[i].function).function);
+			    known_code(k, b->portions.data[i].function).function);
 	}
 }
 
@@ -82,27 +74,27 @@ void word_breakdown(struct wording *t, uint32_t finding, const struct candidate 
 {
 	struct breakdown b = {.t = t};
 	struct text list = TEXT_INIT;
-	uint32_t own = function_of(t->k->p, c->part);
+	uint32_t own = known_function(t->k, c->part);
 	vec_each (chain, &t->k->e->chains)
 		if (is_of(t, c, chain))
 			add_chain(&b, chain);
 	uint32_t at = hashmap_get(&b.at, own);
-	double self = at == HASHMAP_NONE ? 0 : b.pieces.data[at].seconds;
-	if (b.pieces.len > 1 && self < own_share * b.seconds) {
-		qsort(b.pieces.data, b.pieces.len, sizeof(*b.pieces.data), by_seconds);
-		list_pieces(&b, (enum hypothesis_id)c->hypothesis, &list);
+	double self = at == HASHMAP_NONE ? 0 : b.portions.data[at].seconds;
+	if (b.portions.len > 1 && self < own_share * b.seconds) {
+		qsort(b.portions.data, b.portions.len, sizeof(*b.portions.data), by_seconds);
+		list_portions(&b, (enum hypothesis_id)c->hypothesis, &list);
 	}
 	if (list.len)
 		remark(t, finding, "where", "%s%s",
 		       known_share(t->k, (enum hypothesis_id)c->hypothesis,
-				   b.pieces.data[0].seconds) < flat_below
+				   b.portions.data[0].seconds) < flat_below
 			       ? "flat: the largest parts are "
 			       : "of that, ",
 		       list.data);
-	else if (b.pieces.len > 1 && self < own_share * b.seconds)
+	else if (b.portions.len > 1 && self < own_share * b.seconds)
 		remark(t, finding, "where", "flat: %u functions, each with less than %.0f %%",
-		       b.pieces.len, percent(least_piece));
+		       b.portions.len, percent(least_portion));
 	text_release(&list);
-	vec_free(&b.pieces);
+	vec_free(&b.portions);
 	hashmap_release(&b.at);
 }

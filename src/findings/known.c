@@ -227,6 +227,14 @@ const char *known_file(const char *path)
 	return slash ? slash + 1 : path;
 }
 
+uint32_t known_function(const struct known *k, uint32_t part)
+{
+	const struct profile_resource *all = k->p->resources.data;
+	while (all[part].kind == RESOURCE_LOOP && all[part].parent != PROFILE_NONE)
+		part = all[part].parent;
+	return part;
+}
+
 const char *known_name(struct known *k, const char *function)
 {
 	struct text bare = TEXT_INIT;

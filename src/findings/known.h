@@ -76,6 +76,8 @@ enum object_kind known_kind(const struct known *k, uint32_t object);
 /* Returns the number of waits for an object, or operations on it, per second. */
 double known_object_rate(const struct known *k, uint32_t object);
 
+/* Returns the function that a part of the code belongs to. */
+uint32_t known_function(const struct known *k, uint32_t part);
 /* Returns the name of a function as it is shown. */
 const char *known_name(struct known *k, const char *function);
 /* The name and place of a function or loop. */

@@ -4,7 +4,7 @@
 enum {
 	MOST_FINDINGS = 8, /* users do not read more than a screen */
 	MOST_STEPS = 3,
-	MOST_PIECES = 5, /* functions that a finding is made of */
+	MOST_PORTIONS = 5, /* functions that a finding is made of */
 	/* With fewer samples of a class, a share of them is off by more than a quarter, and
 	 * experiments are more accurate. */
 	FEW_SAMPLES = 20,
@@ -16,7 +16,7 @@ enum {
  * and inner loops. */
 static const double own_share = 0.5;
 /* A function that a finding is made of is named if it has at least this share of the run. */
-static const double least_piece = 0.02;
+static const double least_portion = 0.02;
 /* A finding whose largest function has less is flat. */
 static const double flat_below = 0.05;
 /* An object is reported if it has at least this share of a part's waiting: at most three

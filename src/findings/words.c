@@ -322,15 +322,6 @@ static void add_holder(struct wording *t, uint32_t finding, const struct candida
 	text_release(&by);
 }
 
-/* Returns the function that a part of the code belongs to. */
-static const struct profile_resource *function_of(const struct profile *p, uint32_t part)
-{
-	while (p->resources.data[part].kind == RESOURCE_LOOP &&
-	       p->resources.data[part].parent != PROFILE_NONE)
-		part = p->resources.data[part].parent;
-	return &p->resources.data[part];
-}
-
 static bool is_in_function(const struct profile *p, const struct profile_node *n,
 			   const struct profile_resource *function)
 {
@@ -347,7 +338,7 @@ static bool is_in_function(const struct profile *p, const struct profile_node *n
 static void add_inlined(struct wording *t, uint32_t finding, const struct candidate *c)
 {
 	const struct profile *p = t->k->p;
-	const struct profile_resource *function = function_of(p, c->part);
+	const struct profile_resource *function = &p->resources.data[known_function(t->k, c->part)];
 	uint32_t node = c->chain == PROFILE_NONE ? 0 : t->k->e->chains.data[c->chain].node;
 	if (function->kind != RESOURCE_FUNCTION)
 		return;

@@ -151,13 +151,13 @@ static bool add_label(const struct springboard_plan *s, uint32_t block, uint32_t
 }
 
 /* Finds the blocks at whose end control may arrive: not where it passes a springboard before. */
-static void find_ends(const struct springboard_plan *s, bool *reached)
+static void find_ends(struct springboard_plan *s)
 {
 	for (uint32_t i = 0; i < s->p->g->block_count; i++)
-		reached[i] = !s->last[i];
+		s->end_reached[i] = !s->last[i];
 	for (uint32_t i = 0; i < s->count; i++) {
 		const struct arrival *a = &s->arrivals[i];
-		reached[a->host] |= !s->placed[i] && a->va > s->last[a->host];
+		s->end_reached[a->host] |= !s->placed[i] && a->va > s->last[a->host];
 	}
 }
 
@@ -166,7 +166,7 @@ static void label_blocks(struct springboard_plan *s)
 {
 	const struct cfg *g = s->p->g;
 	uint32_t pending = 0;
-	find_ends(s, s->end_reached);
+	find_ends(s);
 	for (uint32_t i = 0; i < g->block_count; i++)
 		s->reached_from[i] = NO_ARRIVAL;
 	for (uint32_t i = 0; i < s->count; i++)

@@ -105,12 +105,23 @@ const char *name_bare(struct arena *a, const char *readable, bool templates)
 	return end > start ? arena_strndup(a, readable + start, end - start) : readable;
 }
 
+/* By the short name that reports show. */
+static bool shown_matches(const struct name_pattern *p, const char *readable)
+{
+	struct text shown = TEXT_INIT;
+	bare_name(&shown, readable);
+	bool matches = shown.len && pattern_match(p->pattern, shown.data);
+	text_release(&shown);
+	return matches;
+}
+
 static bool readable_matches(const struct name_pattern *p, const char *readable, struct arena *tmp)
 {
 	return pattern_match(p->pattern, readable) ||
 	       (p->overloads.data && pattern_match(p->overloads.data, readable)) ||
 	       pattern_match(p->pattern, name_bare(tmp, readable, true)) ||
-	       pattern_match(p->pattern, name_bare(tmp, readable, false));
+	       pattern_match(p->pattern, name_bare(tmp, readable, false)) ||
+	       shown_matches(p, readable);
 }
 
 bool name_matches(const struct name_pattern *p, const char *symbol, struct arena *tmp)

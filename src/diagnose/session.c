@@ -239,11 +239,26 @@ static int do_without_probes(struct diagnosis *d, const struct target *t, struct
 		       target_unprobed(t), d->note);
 }
 
+/* Only a sampler takes processes that exist already. */
+static void tell_left_out(const struct diagnosis *d, int pid)
+{
+	tid_list list = {0};
+	process_descendants(pid, &list);
+	if (list.len)
+		session_message(&d->session,
+				"without perf, the %u descendants that process %d has already are "
+				"not searched",
+				list.len, pid);
+	vec_free(&list);
+}
+
 /* Without perf: the program is probed from the beginning. */
 static int begin_traced(struct diagnosis *d, struct err *e)
 {
 	struct target *t = d->probing.first;
 	int pid = target_pid(t);
+	if (!d->o->session.argv)
+		tell_left_out(d, pid);
 	watched_process(&d->own->sink.stacks.watched, pid);
 	watched_name_process(&d->own->sink.stacks.watched, pid);
 	process_examine(d, machine_add_process(&d->own->machine, pid, t));

@@ -1,14 +1,7 @@
 #include "session/family.h"
 
+#include "base/hashmap.h"
 #include "process/threads.h"
-
-static bool is_listed(const tid_list *list, int pid)
-{
-	vec_each (x, list)
-		if (*x == pid)
-			return true;
-	return false;
-}
 
 /* Adds a descendant, unless it has ended meanwhile. */
 static void watch_one(struct session *s, struct sampler *sampler, int pid,
@@ -28,7 +21,7 @@ int family_watch(struct session *s, struct sampler *sampler, int pid,
 		 void (*added)(void *ctx, int pid), void *ctx, struct err *e)
 {
 	enum { MOST_ROUNDS = 8 };
-	tid_list known = {0};
+	struct hashmap known = {0};
 	int rc = sampler->ops->watch(sampler, pid, true, false, e);
 	if (rc)
 		return rc;
@@ -39,14 +32,14 @@ int family_watch(struct session *s, struct sampler *sampler, int pid,
 		process_descendants(pid, &list);
 		found = 0;
 		vec_each (x, &list) {
-			if (is_listed(&known, *x))
+			if (hashmap_get(&known, (uint64_t)*x) != HASHMAP_NONE)
 				continue;
-			vec_push(&known, *x);
+			hashmap_put(&known, (uint64_t)*x, 0);
 			watch_one(s, sampler, *x, added, ctx);
 			found++;
 		}
 		vec_free(&list);
 	}
-	vec_free(&known);
+	hashmap_release(&known);
 	return 0;
 }

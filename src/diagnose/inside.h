@@ -75,6 +75,7 @@ struct diagnose_private {
 	double before;                    /* s that this took, until the program was let go */
 	double opened;    /* s: when the program was opened; times count from then */
 	double next_step; /* s */
+	uint32_t varied;  /* makes turns differ in length */
 	double settled;   /* s: when the search settled; negative: it has not */
 	uint32_t saved;   /* number of experiments and decisions in the profile */
 };

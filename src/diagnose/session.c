@@ -165,9 +165,19 @@ static void work(struct session *session)
 	note_settled(d, now);
 }
 
+/* Threads that wait are looked at once a turn. If turns had one length, a program whose phases are
+ * about as long would be seen waiting in all of them for a while, and then in none. */
+static int vary(struct diagnosis *d, int timeout_ms)
+{
+	d->own->varied = d->own->varied * 1103515245 + 12345;
+	return timeout_ms / 4 + (int)((d->own->varied >> 16) % (uint32_t)(timeout_ms + 1)) * 3 / 4;
+}
+
 static int wait_for_events(struct session *session, int timeout_ms, struct err *e)
 {
 	struct diagnosis *d = session->own;
+	if (timeout_ms > 0)
+		timeout_ms = vary(d, timeout_ms);
 	bool soon = probes_are_fresh(&d->own->probes) || trips_are_counted(&d->own->trips);
 	if (soon && timeout_ms > FRESH_CHECK_MS)
 		timeout_ms = FRESH_CHECK_MS;

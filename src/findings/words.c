@@ -429,7 +429,8 @@ void word_finding(struct wording *t, uint32_t candidate)
 		       p->resources.data[x->focus[MACHINE]].name);
 	add_path(t, finding, c);
 	add_inlined(t, finding, c);
-	if (c->hypothesis == CPU_BOUND && c->part != t->k->whole.part[CODE])
+	/* If findings inside it do not count, its share is of what is left: that is its own. */
+	if (c->hypothesis == CPU_BOUND && c->part != t->k->whole.part[CODE] && !c->spread)
 		word_breakdown(t, finding, c);
 	if (!c->local)
 		add_threads(t, finding, c);

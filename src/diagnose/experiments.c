@@ -44,16 +44,23 @@ static void find_parts(void *ctx, const struct focus *f, enum hierarchy h, resou
 	out->len = kept;
 }
 
+/* Only samples of perf show what runs in the kernel, and only if they are permitted there. */
+static bool can_measure(void *ctx, enum hypothesis_id h)
+{
+	const struct sampler *s = ((const struct diagnosis *)ctx)->own->samples.sampler;
+	return hypotheses[h].measure != MEASURE_SYSTEM || (s && !s->user_only);
+}
+
 /* Waiting is not tested on plumbing (plumbing.h): all waits go through it, and the question is
- * which code calls it. CPU time is not tested on code that spins, because that is waiting, nor on
- * relays (relay.h), because they run for their callers. */
+ * which code calls it. It is the same with system calls. CPU time is not tested on code that spins,
+ * because that is waiting, nor on relays (relay.h), because they run for their callers. */
 static bool concerns(void *ctx, enum hypothesis_id h, uint32_t code)
 {
 	const struct diagnosis *d = ctx;
 	enum measure m = hypotheses[h].measure;
-	bool waiting = m == MEASURE_SYNC || m == MEASURE_IO || m == MEASURE_SMALL_IO;
-	return waiting ? !is_plumbing(d->own->code, code)
-		       : !is_spinning(d->own->code, code) && !code_part_relays(d->own->code, code);
+	bool calls = m != MEASURE_CPU && m != MEASURE_IMBALANCE;
+	return calls ? !is_plumbing(d->own->code, code)
+		     : !is_spinning(d->own->code, code) && !code_part_relays(d->own->code, code);
 }
 
 /* ---- amounts ---- */
@@ -63,6 +70,7 @@ static const struct measure_row {
 	uint8_t hierarchy;             /* of the objects that it is about; HIERARCHIES: none */
 } measures[MEASURES] = {
 	[MEASURE_CPU] = {AMOUNT_CPU, AMOUNT_SEEN_CPU, HIERARCHIES},
+	[MEASURE_SYSTEM] = {AMOUNT_SYSTEM, AMOUNT_SYSTEM, HIERARCHIES},
 	[MEASURE_SYNC] = {AMOUNT_WAIT, AMOUNT_SEEN_WAIT, SYNC},
 	[MEASURE_IO] = {AMOUNT_WAIT, AMOUNT_SEEN_WAIT, FILES},
 	[MEASURE_SMALL_IO] = {AMOUNT_SMALL, AMOUNT_SEEN_SMALL, FILES},
@@ -108,7 +116,7 @@ static double amount_of(const struct diagnosis *d, const struct live_experiment 
 		return imbalance_loss(d, x);
 	ledger_each (e, &d->own->ledger, x->focus.part[CODE])
 		if (focus_has(d, &x->focus, m, e))
-			sum += e->amount[what];
+			sum += e->amount[what] - (m == MEASURE_CPU ? e->amount[AMOUNT_SYSTEM] : 0);
 	return m == MEASURE_CPU && !sampled ? sum - spin_time(d, &x->focus) : sum;
 }
 
@@ -116,7 +124,8 @@ static double base_of(const struct diagnosis *d, const struct live_experiment *x
 {
 	struct machine_span s = machine_span(&d->own->machine, x->focus.part[MACHINE]);
 	switch (hypotheses[x->hypothesis].measure) {
-	case MEASURE_CPU: return s.cpu;
+	case MEASURE_CPU:
+	case MEASURE_SYSTEM: return s.cpu;
 	case MEASURE_IMBALANCE: return s.time;
 	default: return s.threads;
 	}
@@ -148,7 +157,8 @@ static bool are_probed(void *ctx, enum hypothesis_id h)
 static bool has_probes(const struct diagnosis *d, const struct live_experiment *x)
 {
 	bool all = x->focus.part[CODE] == CODE;
-	if (x->by_samples || is_misleading(d, x))
+	if (x->by_samples || is_misleading(d, x) ||
+	    hypotheses[x->hypothesis].measure == MEASURE_SYSTEM)
 		return false;
 	if (is_about_waits(x->hypothesis) && (d->own->samples.sampler || d->own->waits.ignored.len))
 		return false;
@@ -241,6 +251,7 @@ static double overhead(void *ctx)
 
 const struct program_ops diagnose_ops = {
 	.parts = find_parts,
+	.measures = can_measure,
 	.concerns = concerns,
 	.probes = are_probed,
 	.begin = begin,

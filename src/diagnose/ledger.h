@@ -15,6 +15,7 @@ enum amount {
 	AMOUNT_SEEN_CPU,
 	AMOUNT_SEEN_WAIT,
 	AMOUNT_SEEN_SMALL,
+	AMOUNT_SYSTEM, /* s of AMOUNT_SEEN_CPU in the kernel */
 	AMOUNTS,
 };
 

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "diagnose/code.h"
 #include "diagnose/condition.h"
+#include "process/call_name.h"
 #include "process/memory.h"
 
 /* An object becomes a part of the search when threads have waited for it for `noticeable`. If its
@@ -446,6 +447,41 @@ uint32_t waits_in_call(struct waits *w, uint32_t process, const struct call_made
 		return plain_object(w, process, c->number, object);
 	if (object == RT_NO_OBJECT)
 		hashmap_put(&w->polled, process, at);
+	return at;
+}
+
+/* What a call is for, in words that do not tell the sockets of a server apart; or NULL. */
+static const char *call_is_for(struct waits *w, uint32_t process, const struct call_made *c)
+{
+	uint32_t at = waits_in_call(w, process, c);
+	if (at == LEDGER_NONE)
+		return NULL;
+	const struct wait_object *o = &w->objects.data[at];
+	switch (o->kind) {
+	case OBJECT_SOCKET:
+	case OBJECT_REQUESTS: return "sockets";
+	case OBJECT_PIPE: return "pipes";
+	case OBJECT_CONNECTION:
+	case OBJECT_FILE:
+	case OBJECT_DEVICE: return o->named ? o->name : NULL;
+	default: return NULL;
+	}
+}
+
+uint32_t waits_kernel_work(struct waits *w, uint32_t process, const struct call_made *c)
+{
+	const char *call = c ? call_name(c->number) : "page faults";
+	const char *what = c ? call_is_for(w, process, c) : NULL;
+	struct text name = TEXT_INIT;
+	text_printf(&name, what ? "%s (%s)" : "%s", call, what);
+	uint64_t id = hash_bytes(name.data, name.len, 0) | by_name;
+	uint32_t at = add_object(w, process, OBJECT_CALL, id);
+	struct wait_object *o = &w->objects.data[at];
+	if (!o->named) {
+		o->name = arena_strdup(w->arena, name.data);
+		o->named = true;
+	}
+	text_release(&name);
 	return at;
 }
 

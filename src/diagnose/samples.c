@@ -218,6 +218,7 @@ struct seen_stack {
 	int pid, tid;
 	const struct walk *walk;
 	const struct call_made *call; /* the system call that the thread waits in; NULL: it runs */
+	bool kernel;                  /* it runs in the kernel */
 	const struct call_made *in_kernel; /* the system call that it runs in; NULL: none */
 	const struct registers *registers; /* NULL: unknown */
 	/* In the profile. Without a node, the stack only shows the search where the program is. */
@@ -360,13 +361,28 @@ static void note_call(struct samples *s, uint32_t process, uint32_t thread,
 	note_wait(s, process, thread, object, node, seconds, waits_small(s->waits, object, call));
 }
 
+/* The kernel works for the code that called the C library. */
+static void note_system(struct samples *s, uint32_t process, uint32_t thread,
+			const struct seen_stack *x, double seconds)
+{
+	uint32_t object = waits_kernel_work(s->waits, process, x->in_kernel);
+	note_amounts(s, thread, LEDGER_NONE, AMOUNT_SYSTEM, seconds);
+	cut_plumbing(s);
+	note_chain(s, SAMPLE_SYSTEM, object, x->node, seconds);
+	give_to_search(s, thread, SAMPLE_SYSTEM);
+}
+
 static void note_running(struct samples *s, uint32_t process, uint32_t thread,
 			 const struct seen_stack *x, double seconds)
 {
 	cut_relays(s);
 	note_amounts(s, thread, LEDGER_NONE, AMOUNT_SEEN_CPU, seconds);
-	note_chain(s, SAMPLE_CPU, LEDGER_NONE, x->node, seconds);
-	give_to_search(s, thread, SAMPLE_CPU);
+	if (x->kernel)
+		note_system(s, process, thread, x, seconds);
+	else {
+		note_chain(s, SAMPLE_CPU, LEDGER_NONE, x->node, seconds);
+		give_to_search(s, thread, SAMPLE_CPU);
+	}
 	/* The thread may be in a system call; then the time in which it was ready for a CPU is part
 	 * of the call. */
 	if (!s->machine->sampled)
@@ -465,6 +481,7 @@ static void on_placed(void *ctx, const struct sample *sample, const struct walk 
 						   .tid = sample->tid,
 						   .walk = w,
 						   .call = sample->blocked ? &sample->call : NULL,
+						   .kernel = sample->in_kernel && !sample->blocked,
 						   .in_kernel = called ? &made : NULL,
 						   .registers = &sample->registers,
 						   .node = node,

@@ -102,6 +102,9 @@ void waits_step(struct waits *w, subject_part part_of, void *ctx);
 uint32_t waits_now(const struct waits *w, uint32_t thread);
 /* Returns what a thread waits for in a system call; LEDGER_NONE: the call does not show it. */
 uint32_t waits_in_call(struct waits *w, uint32_t process, const struct call_made *c);
+/* Returns what stands for the kernel's work in a system call, by its name and the kind of what it
+ * is for; with NULL, for that outside of calls. Nobody waits for it. */
+uint32_t waits_kernel_work(struct waits *w, uint32_t process, const struct call_made *c);
 /* Returns what stands for the object of a thread that waits in this function, without a system call
  * that shows it: the function itself. */
 uint32_t waits_in_function(struct waits *w, uint32_t process, enum object_kind kind,

@@ -5,15 +5,15 @@
 #include "findings/wording.h"
 
 struct portion {
-	uint32_t function; /* resource */
+	uint32_t of; /* function, or object */
 	double seconds;
 };
 
 struct breakdown {
 	const struct wording *t;
-	VEC(struct portion) portions;
-	struct hashmap at; /* function -> portion */
-	double seconds;    /* of all portions */
+	VEC(struct portion) portions; /* largest first, when sorted */
+	struct hashmap at;            /* function or object -> portion */
+	double seconds;               /* of all portions */
 };
 
 static bool is_reported(const struct wording *t, uint8_t hypothesis, uint32_t part)
@@ -38,16 +38,20 @@ static bool is_of(const struct wording *t, const struct candidate *c,
 	return i && parts[i - 1] == c->part;
 }
 
+static void add_portion(struct breakdown *b, uint32_t of, double seconds)
+{
+	uint32_t next = b->portions.len, at = hashmap_add(&b->at, of, next);
+	if (at == next)
+		vec_push(&b->portions, (struct portion){.of = of});
+	b->portions.data[at].seconds += seconds;
+	b->seconds += seconds;
+}
+
 static void add_chain(struct breakdown *b, const struct evidence_chain *chain)
 {
 	const struct known *k = b->t->k;
 	uint32_t last = k->e->parts.data[chain->first + chain->length - 1];
-	uint32_t function = known_function(k, last), next = b->portions.len;
-	uint32_t at = hashmap_add(&b->at, function, next);
-	if (at == next)
-		vec_push(&b->portions, (struct portion){.function = function});
-	b->portions.data[at].seconds += chain->seconds;
-	b->seconds += chain->seconds;
+	add_portion(b, known_function(k, last), chain->seconds);
 }
 
 static int by_seconds(const void *a, const void *b)
@@ -55,10 +59,22 @@ static int by_seconds(const void *a, const void *b)
 	const struct portion *x = a, *y = b;
 	if (x->seconds != y->seconds)
 		return x->seconds < y->seconds ? 1 : -1;
-	return (x->function > y->function) - (x->function < y->function);
+	return (x->of > y->of) - (x->of < y->of);
 }
 
-static void list_portions(const struct breakdown *b, enum hypothesis_id h, struct text *out)
+static void sort_portions(struct breakdown *b)
+{
+	if (b->portions.len)
+		qsort(b->portions.data, b->portions.len, sizeof(*b->portions.data), by_seconds);
+}
+
+static void breakdown_release(struct breakdown *b)
+{
+	vec_free(&b->portions);
+	hashmap_release(&b->at);
+}
+
+static void list_functions(const struct breakdown *b, enum hypothesis_id h, struct text *out)
 {
 	struct known *k = b->t->k;
 	for (uint32_t i = 0; i < b->portions.len && i < MOST_PORTIONS; i++) {
@@ -66,8 +82,37 @@ static void list_portions(const struct breakdown *b, enum hypothesis_id h, struc
 		if (share < least_portion)
 			break;
 		text_printf(out, "%s%.0f %% in %s", i ? ", " : "", percent(share),
-			    known_code(k, b->portions.data[i].function).function);
+			    known_code(k, b->portions.data[i].of).function);
 	}
+}
+
+static void list_calls(const struct breakdown *b, struct text *out)
+{
+	struct known *k = b->t->k;
+	for (uint32_t i = 0; i < b->portions.len && i < MOST_PORTIONS; i++) {
+		double share = known_share(k, SYSTEM_TIME, b->portions.data[i].seconds);
+		if (i && share < least_portion)
+			break;
+		text_printf(out, "%s%.0f %% in %s", i ? ", " : "", percent(share),
+			    k->e->objects.data[b->portions.data[i].of].name);
+	}
+}
+
+void word_calls(struct wording *t, uint32_t finding, const struct candidate *c)
+{
+	struct breakdown b = {.t = t};
+	struct text list = TEXT_INIT;
+	bool whole = c->part == t->k->whole.part[CODE];
+	vec_each (chain, &t->k->e->chains)
+		if (chain->object != PROFILE_NONE && chain->class == SAMPLE_SYSTEM &&
+		    (whole || is_of(t, c, chain)))
+			add_portion(&b, chain->object, chain->seconds);
+	sort_portions(&b);
+	list_calls(&b, &list);
+	if (list.len)
+		remark(t, finding, "where", "the kernel: %s", list.data);
+	text_release(&list);
+	breakdown_release(&b);
 }
 
 void word_breakdown(struct wording *t, uint32_t finding, const struct candidate *c)
@@ -81,8 +126,8 @@ void word_breakdown(struct wording *t, uint32_t finding, const struct candidate 
 	uint32_t at = hashmap_get(&b.at, own);
 	double self = at == HASHMAP_NONE ? 0 : b.portions.data[at].seconds;
 	if (b.portions.len > 1 && self < own_share * b.seconds) {
-		qsort(b.portions.data, b.portions.len, sizeof(*b.portions.data), by_seconds);
-		list_portions(&b, (enum hypothesis_id)c->hypothesis, &list);
+		sort_portions(&b);
+		list_functions(&b, (enum hypothesis_id)c->hypothesis, &list);
 	}
 	if (list.len)
 		remark(t, finding, "where", "%s%s",
@@ -95,6 +140,5 @@ void word_breakdown(struct wording *t, uint32_t finding, const struct candidate 
 		remark(t, finding, "where", "flat: %u functions, each with less than %.0f %%",
 		       b.portions.len, percent(least_portion));
 	text_release(&list);
-	vec_free(&b.portions);
-	hashmap_release(&b.at);
+	breakdown_release(&b);
 }

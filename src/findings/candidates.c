@@ -21,7 +21,7 @@ static bool is_over(const struct profile_experiment *x)
 
 static bool is_about_waiting(enum hypothesis_id h)
 {
-	return hypotheses[h].samples != SAMPLE_CPU;
+	return hypotheses[h].samples == SAMPLE_SYNC || hypotheses[h].samples == SAMPLE_IO;
 }
 
 /* Returns the share of the run, by samples; by the experiment's value if there are too few
@@ -314,11 +314,23 @@ static bool is_general(const candidate_list *list, const struct candidate *c)
 	return false;
 }
 
+/* Returns true if another candidate says what the kernel does there: time that it spends in a call
+ * for a file is part of that I/O. */
+static bool is_io(const candidate_list *list, const struct candidate *c)
+{
+	double share = 0;
+	vec_each (x, list)
+		if ((x->hypothesis == IO_BLOCKED || x->hypothesis == SMALL_IO) &&
+		    x->part == c->part)
+			share += x->share;
+	return c->hypothesis == SYSTEM_TIME && share >= own_share * c->share;
+}
+
 static void drop_general(struct candidate_choice *c)
 {
 	candidate_list kept = {0};
 	vec_each (x, c->list)
-		if (!is_general(c->list, x))
+		if (!is_general(c->list, x) && !is_io(c->list, x))
 			vec_push(&kept, *x);
 	vec_free(c->list);
 	c->list->data = kept.data;

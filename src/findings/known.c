@@ -89,10 +89,15 @@ bool known_within(const struct known *k, uint32_t resource, uint32_t whole)
 	return resource == whole;
 }
 
+static bool is_cpu_time(enum measure m)
+{
+	return m == MEASURE_CPU || m == MEASURE_SYSTEM || m == MEASURE_IMBALANCE;
+}
+
 bool known_concerns(const struct known *k, const struct focus *f, enum measure m,
 		    const struct evidence_amount *a)
 {
-	bool computes = m == MEASURE_CPU || m == MEASURE_IMBALANCE;
+	bool computes = is_cpu_time(m);
 	enum hierarchy objects = m == MEASURE_SYNC ? SYNC : FILES;
 	if (!known_within(k, k->e->threads.data[a->thread].resource, f->part[MACHINE]))
 		return false;
@@ -157,7 +162,7 @@ double known_seconds(const struct known *k, enum hypothesis_id h, uint32_t part,
 /* Returns the amount of the whole program for a measure. */
 static double whole_amount(const struct known *k, enum measure m)
 {
-	bool computes = m == MEASURE_CPU || m == MEASURE_IMBALANCE;
+	bool computes = is_cpu_time(m);
 	double sum = 0;
 	amounts_each (a, k, k->whole.part[CODE])
 		if (known_concerns(k, &k->whole, m, a))
@@ -169,10 +174,9 @@ double known_share(const struct known *k, enum hypothesis_id h, double seconds)
 {
 	const struct evidence_run *run = &k->e->run;
 	enum measure m = hypotheses[h].measure;
-	double base = m == MEASURE_CPU         ? run->cpu
-		      : m == MEASURE_IMBALANCE ? run->time
-					       : run->threads;
-	double seen = run->sampled[hypotheses[h].samples];
+	double base = m == MEASURE_IMBALANCE ? run->time : is_cpu_time(m) ? run->cpu : run->threads;
+	double seen = is_cpu_time(m) ? run->sampled[SAMPLE_CPU] + run->sampled[SAMPLE_SYSTEM]
+				     : run->sampled[hypotheses[h].samples];
 	if (base <= 0 || seen <= 0)
 		return 0;
 	return fmin(seconds / seen * whole_amount(k, m) / base, 1);

@@ -49,8 +49,13 @@ static bool flushes(const struct profile *p, uint32_t node)
 /* Returns true if the program was seen to flush the object of a finding. */
 static bool is_flushed(const struct wording *t, const struct candidate *c)
 {
+	const char *name = t->k->e->objects.data[c->object].name;
 	vec_each (x, &t->k->e->chains)
 		if (x->object == c->object && flushes(t->k->p, x->node))
+			return true;
+	vec_each (o, &t->k->e->objects)
+		if (object_kind_named(o->kind) == OBJECT_CALL && strstr(o->name, "sync (") &&
+		    strstr(o->name, name))
 			return true;
 	return false;
 }

@@ -15,6 +15,8 @@ remark(struct wording *t, uint32_t finding, const char *kind, const char *fmt, .
 void word_finding(struct wording *t, uint32_t candidate);
 /* breakdown.c: adds what the time of the finding is made of, if no part of it has most of it. */
 void word_breakdown(struct wording *t, uint32_t finding, const struct candidate *c);
+/* The same of what the kernel does: system calls and page faults. */
+void word_calls(struct wording *t, uint32_t finding, const struct candidate *c);
 /* Adds the values of the whole run, if there are no findings. */
 void word_no_findings(struct wording *t);
 /* Adds notes about what limits the findings. */

@@ -64,6 +64,16 @@ static void say_cpu(const struct wording *t, const struct candidate *c, const ch
 		text_add(out, ", not counting the findings inside it");
 }
 
+static void say_system(const struct wording *t, const struct candidate *c, const char *where,
+		       struct text *out)
+{
+	text_add(out, "System time: ");
+	add_run_share(t, c->share, out);
+	text_printf(out, " in %s", where);
+	if (c->spread)
+		text_add(out, ", not counting the findings inside it");
+}
+
 static void say_sync(const struct wording *t, const struct candidate *c, const char *where,
 		     struct text *out)
 {
@@ -121,8 +131,8 @@ static void say_imbalance(const struct wording *t, const struct candidate *c, co
 
 static void (*const sayings[HYPOTHESES])(const struct wording *, const struct candidate *,
 					 const char *, struct text *) = {
-	[CPU_BOUND] = say_cpu,     [SYNC_WAITING] = say_sync,   [IO_BLOCKED] = say_io,
-	[SMALL_IO] = say_small_io, [IMBALANCE] = say_imbalance,
+	[CPU_BOUND] = say_cpu, [SYSTEM_TIME] = say_system, [SYNC_WAITING] = say_sync,
+	[IO_BLOCKED] = say_io, [SMALL_IO] = say_small_io,  [IMBALANCE] = say_imbalance,
 };
 
 /* ---- where ---- */
@@ -432,6 +442,8 @@ void word_finding(struct wording *t, uint32_t candidate)
 	/* If findings inside it do not count, its share is of what is left: that is its own. */
 	if (c->hypothesis == CPU_BOUND && c->part != t->k->whole.part[CODE] && !c->spread)
 		word_breakdown(t, finding, c);
+	if (c->hypothesis == SYSTEM_TIME)
+		word_calls(t, finding, c);
 	if (!c->local)
 		add_threads(t, finding, c);
 	if (c->object != PROFILE_NONE) {

@@ -229,7 +229,7 @@ extern const char *const profile_priority_names[PROFILE_PRIORITIES];
 /* One test of a hypothesis at a focus. Times are seconds since the search began, and -1 for
  * events that did not happen. Experiments change until the search ends. */
 struct profile_experiment {
-	const char *hypothesis;                 /* "cpu", "sync", "io", "small-io", "imbalance" */
+	const char *hypothesis; /* "cpu", "system", "sync", "io", "small-io", "imbalance" */
 	uint32_t focus[PROFILE_HIERARCHIES];    /* resources */
 	uint8_t state, origin, priority, flags; /* the enums above; `flags` is a bit set */
 	double value, threshold, confidence;

@@ -235,7 +235,8 @@ static const struct column resource_columns[] = {
 static const struct column experiment_columns[] = {
 	ID,
 	COLUMN(TEXT, profile_experiment, hypothesis,
-	       .about = "_hypothesis_ is *cpu*, *sync*, *io*, *small-io* or *imbalance*; the four "
+	       .about = "_hypothesis_ is *cpu*, *system*, *sync*, *io*, *small-io* or *imbalance*; "
+			"the four "
 			"resources after it are its focus: the part of the run in which all of "
 			"them take part."),
 	NAMED("code", U32, profile_experiment, focus[PROFILE_CODE], .refers = "resource"),
@@ -288,7 +289,8 @@ static const struct column evidence_columns[] = {
 			"program had no requests or input. _ran_, _ready_: seconds for which all "
 			"threads together ran, "
 			"and were ready but had no CPU. _sampled_cpu_, _sampled_sync_, "
-			"_sampled_io_: seconds that samples stand for, by what threads did. "
+			"_sampled_io_, _sampled_system_: seconds that samples stand for, by what "
+			"threads did. "
 			"_cpus_: number of CPUs. _ignored_: threads and objects too short-lived to "
 			"be examined individually. _calls_sampled_: 1 if the time in "
 			"system calls was measured by samples."),
@@ -305,6 +307,7 @@ const struct column store_numbers[STORE_NUMBERS] = {
 	NAMED("sampled_cpu", REAL, evidence_run, sampled[0]),
 	NAMED("sampled_io", REAL, evidence_run, sampled[2]),
 	NAMED("sampled_sync", REAL, evidence_run, sampled[1]),
+	NAMED("sampled_system", REAL, evidence_run, sampled[3]),
 	COLUMN(REAL, evidence_run, seconds),
 	COLUMN(REAL, evidence_run, threads),
 	COLUMN(REAL, evidence_run, time),
@@ -345,8 +348,8 @@ static const struct column object_columns[] = {
 static const struct column chain_columns[] = {
 	ID,
 	COLUMN(BYTE, evidence_chain, class,
-	       .about = "_class_ is 0 (computing), 1 (waiting for synchronisation) or 2 (input and "
-			"output)."),
+	       .about = "_class_ is 0 (computing), 1 (waiting for synchronisation), 2 (input and "
+			"output) or 3 (running in the kernel; the object is a system call)."),
 	COLUMN(INDEX, evidence_chain, object, .refers = "object"),
 	COLUMN(U32, evidence_chain, node, .refers = "node"),
 	COLUMN(REAL, evidence_chain, seconds),

@@ -104,7 +104,7 @@ struct store_number {
 	double value;
 };
 
-enum { STORE_NUMBERS = 13 };
+enum { STORE_NUMBERS = 14 };
 
 /* These fields, with the names of their rows. */
 extern const struct column store_numbers[STORE_NUMBERS];

@@ -17,6 +17,17 @@ const struct hypothesis hypotheses[HYPOTHESES] = {
 			.axis = {MACHINE, CODE},
 			.threshold = 0.20,
 		},
+	[SYSTEM_TIME] =
+		{
+			.name = "system",
+			.title = "system time",
+			.measure = MEASURE_SYSTEM,
+			.samples = SAMPLE_SYSTEM,
+			.general = HYPOTHESIS_NONE,
+			.axes = 2,
+			.axis = {MACHINE, CODE},
+			.threshold = 0.20,
+		},
 	[SYNC_WAITING] =
 		{
 			.name = "sync",

@@ -7,8 +7,9 @@
 /* All amounts are seconds, and so are their bases:
  *
  *	measure    amount                                      base
- *	CPU        CPU time                                    elapsed time, or the CPU time of all
+ *	CPU        CPU time outside of the kernel              elapsed time, or the CPU time of all
  *	                                                       threads if that is more
+ *	SYSTEM     CPU time in the kernel                      the same
  *	SYNC       time waiting for synchronisation            time of all threads that are not idle
  *	IO         time blocked in I/O                         the same
  *	SMALL_IO   time in I/O that moves few bytes            the same
@@ -18,6 +19,7 @@
  */
 enum measure {
 	MEASURE_CPU,
+	MEASURE_SYSTEM,
 	MEASURE_SYNC,
 	MEASURE_IO,
 	MEASURE_SMALL_IO,
@@ -26,10 +28,11 @@ enum measure {
 };
 
 /* What a sampled thread was doing. Each class has a count graph of its own. */
-enum sample_class { SAMPLE_CPU, SAMPLE_SYNC, SAMPLE_IO, SAMPLE_CLASSES };
+enum sample_class { SAMPLE_CPU, SAMPLE_SYNC, SAMPLE_IO, SAMPLE_SYSTEM, SAMPLE_CLASSES };
 
 enum hypothesis_id {
 	CPU_BOUND,
+	SYSTEM_TIME,
 	SYNC_WAITING,
 	IO_BLOCKED,
 	SMALL_IO,
@@ -40,7 +43,7 @@ enum hypothesis_id {
 enum { HYPOTHESIS_NONE = 255 };
 
 struct hypothesis {
-	const char *name;  /* for options and files: "cpu", "sync", "io", "small-io", "imbalance" */
+	const char *name;  /* for options and files: "cpu", "system", "sync", ... */
 	const char *title; /* "CPU-bound", ... */
 	uint8_t measure;   /* enum measure */
 	uint8_t samples;   /* enum sample_class: the count graph for its deep starters */

@@ -25,6 +25,7 @@ const struct object_kind_row object_kinds[OBJECT_KINDS] = {
 	[OBJECT_INPUT] = {"input", FILES, IDLE_AT_ONCE, false},
 	[OBJECT_DEVICE] = {"device", FILES, IDLE_ALWAYS, false},
 	[OBJECT_OTHER] = {"other", FILES, IDLE_ALWAYS, false},
+	[OBJECT_CALL] = {"call", FILES, IDLE_NEVER, false},
 };
 
 enum object_kind object_kind_named(const char *name)

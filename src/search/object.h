@@ -25,6 +25,7 @@ enum object_kind {
 	OBJECT_INPUT,      /* from a terminal */
 	OBJECT_DEVICE,
 	OBJECT_OTHER,
+	OBJECT_CALL, /* what the kernel does for a thread: a system call, or page faults */
 	OBJECT_KINDS,
 };
 

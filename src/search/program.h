@@ -20,6 +20,8 @@ struct program_ops {
 	 * For other hierarchies they are the children that exist now and have something in common
 	 * with the other parts of the focus. */
 	void (*parts)(void *ctx, const struct focus *f, enum hierarchy h, resource_list *out);
+	/* Returns whether a hypothesis can be measured at all. NULL: all can. */
+	bool (*measures)(void *ctx, enum hypothesis_id h);
 	/* Returns whether a hypothesis is worth testing on a part of the code. For instance,
 	 * waiting is not worth testing on library code that all waits go through. NULL: all code is
 	 * worth testing. */

@@ -99,7 +99,9 @@ static void begin_roots(struct search *s)
 					  .axis = HIERARCHIES,
 					  .focus = focus_whole(),
 					  .hook = EXPERIMENT_NONE};
-		if (hypotheses[i].general == HYPOTHESIS_NONE)
+		bool measured =
+			!s->ops->measures || s->ops->measures(s->ctx, (enum hypothesis_id)i);
+		if (hypotheses[i].general == HYPOTHESIS_NONE && measured)
 			schedule_new(s, &root);
 	}
 }

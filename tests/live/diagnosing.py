@@ -34,7 +34,7 @@ SETTLED = 1  # seconds for which nothing must be left to be tested
 LIBRARY = "libhot_library.so"
 SEVERAL = os.cpu_count() > 1
 
-THRESHOLDS = {"cpu": 0.20, "sync": 0.20, "io": 0.20, "small-io": 0.10, "imbalance": 0.15}
+THRESHOLDS = {"cpu": 0.20, "system": 0.20, "sync": 0.20, "io": 0.20, "small-io": 0.10, "imbalance": 0.15}
 TOLERANCE = 0.15  # of shares, against what the victim measured over its whole run
 NEAR = 0.04       # a truth that is so near to the threshold may be decided either way
 ENDINGS = {"exit", "signal", "duration", "interrupted", "exhausted"}
@@ -79,8 +79,8 @@ class Victim:
 
 # Threads that do the same by turns compute more or less by chance.
 UNEVEN = Want("imbalance", "*")
-# Time in system calls, or spent by spinning, is CPU time, too: how much is the machine's business.
-BUSY = Want("cpu", "*")
+# Time in system calls is the kernel's, and time spent by spinning is CPU time, too: how much is the machine's business.
+BUSY = (Want("cpu", "*"), Want("system", "*"))
 
 VICTIMS = {
     "behind": Victim(Want("cpu", "relax@inner", truth="relax"), without_loops=[Want("cpu", "relax", truth="relax")],
@@ -102,7 +102,7 @@ VICTIMS = {
     # A probe would cost more than the function does.
     "often": Victim(Want("cpu", "tiny", "caller@caller", share=(0.2, 1))),
     # Probes that cost nothing at first, and soon too much.
-    "hotter": Victim(Want("cpu", "turn", "turn@turn", "caller@caller", share=(0.2, 1)), besides=[BUSY]),
+    "hotter": Victim(Want("cpu", "turn", "turn@turn", "caller@caller", share=(0.2, 1)), besides=BUSY),
     "short_trips": Victim(Want("cpu", "walk@walk", "walk", "walk_all@walk_all", share=(0.2, 1)),
                           step="the loop at short_trips.c:* in walk is entered about * times per second, for 1.5 iterations *"),
     "flat": Victim(Want("cpu", "dispatch@dispatch", truth="dispatch")),
@@ -149,10 +149,10 @@ VICTIMS = {
     "server": Victim(Want("cpu", "answer@answer", truth="answer"), besides=[Want("sync", "*", sync="sleep*")]),
     "pipe": Victim(Want("io", "fetch", truth="fetch", file="pipe/*"), Want("cpu", "compose@compose", truth="compose")),
     "fsync": Victim(Want("small-io", "append_line", truth="append_line", file="file/*diagnose-log*"),
-                    besides=[Want("io", "append_line"), BUSY], step="* operations per second move * bytes each on average: *"),
+                    besides=[Want("io", "append_line"), *BUSY], step="* operations per second move * bytes each on average: *"),
     "bytes": Victim(Want("small-io", "put", "put@put", truth="put", file="file/*diagnose-bytes*"),
-                    besides=[Want("io", "put", "put@put"), BUSY]),
-    "dsync": Victim(Want("io", "save", truth="save", file="file/*diagnose-blocks*"), besides=[BUSY]),
+                    besides=[Want("io", "put", "put@put"), *BUSY]),
+    "dsync": Victim(Want("io", "save", truth="save", file="file/*diagnose-blocks*"), besides=BUSY),
     "phases": Victim(Want("cpu", "parse@parse", share=(0.2, 1), over=True),
                      Want("sync", "commit_state", share=(0.2, 1), sync="mutex/state_lock", over=False),
                      Want("cpu", "rebuild@rebuild", share=(0.2, 1), over=False), phases=True),
@@ -161,11 +161,12 @@ VICTIMS = {
                   command=("mpirun", "--allow-run-as-root", "--oversubscribe", "-n", "2")),
     # Nothing is wrong with it. That it sleeps is true, and all that is.
     "idle": Victim(Want("sync", "wait_for_tick", truth="wait_for_tick", sync="sleep*")),
+    "faults": Victim(Want("system", "fill", "fill@fill", "turn", "main@main", truth="kernel"), besides=[Want("cpu", "*"), Want("system", "*")]),
     # What little can be known of it must be right.
     "brief": Victim(besides=[Want("cpu", "*")], seconds=3),
     "crash": Victim(Want("cpu", "corrupt@corrupt", truth="corrupt"), ended="signal"),
     # Making processes is all that it does, most of it in the kernel.
-    "forks": Victim(besides=[BUSY], experiments=600),
+    "forks": Victim(besides=BUSY, experiments=600),
     # Beside the hot thread, one sleeps between the bursts; what comes and goes must not swamp the search.
     "swarm": Victim(Want("cpu", "crunch@crunch", truth="crunch"), besides=[Want("sync", "*")],
                     experiments=600),

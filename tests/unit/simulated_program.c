@@ -344,8 +344,16 @@ static double overhead(void *ctx)
 	return sum;
 }
 
+/* It has no kernel. */
+static bool can_measure(void *ctx, enum hypothesis_id h)
+{
+	(void)ctx;
+	return h != SYSTEM_TIME;
+}
+
 static const struct program_ops ops = {
 	.parts = parts,
+	.measures = can_measure,
 	.probes = are_probed,
 	.begin = begin,
 	.end = end,

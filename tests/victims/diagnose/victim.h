@@ -196,6 +196,15 @@ static inline void tell_cpu_of(const char *what, uint64_t ns, double used, doubl
 	fflush(truth_file);
 }
 
+/* The same of the kernel's. */
+static inline void tell_system(const char *what, uint64_t ns)
+{
+	double share = (double)ns / 1e9 / cpu_base();
+	fprintf(truth_file, "truth system %s %.3f %.3f\n", what, share,
+		(double)ns / 1e9 / run_seconds());
+	fflush(truth_file);
+}
+
 static inline void tell_cpu(const char *what, uint64_t ns)
 {
 	tell_cpu_of(what, ns, cpu_base(), run_seconds());

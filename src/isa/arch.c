@@ -31,6 +31,7 @@ const char *const insn_op_name[INSN_OPS] = {
 	[OP_POP] = "pop",
 	[OP_COMPARE] = "compare",
 	[OP_COMPARE_MEM] = "compare-mem",
+	[OP_TEST_MEM] = "test-mem",
 	[OP_TEST] = "test",
 };
 

@@ -74,6 +74,9 @@ enum insn_op {
 	OP_COMPARE,     /* flags of a - b, or of a - imm if b is absent; `width` bytes */
 	OP_COMPARE_MEM, /* flags of (`width` bytes of mem) - value */
 	OP_TEST,        /* flags of a & b, or of a & imm if b is absent */
+	/* flags of mem compared with, or anded with, dst (here a source); or anded with a constant
+	 * (REG_NONE) */
+	OP_TEST_MEM,
 	INSN_OPS,
 };
 

@@ -222,6 +222,18 @@ static void do_shift(enum insn_op operation, const ZydisDecodedOperand *op, stru
 	out->imm &= op[0].size == 64 ? 63 : 31;
 }
 
+static void test_memory(const ZydisDecodedOperand *op, struct insn *out)
+{
+	const ZydisDecodedOperand *memory = is_mem(&op[0]) ? &op[0] : &op[1];
+	const ZydisDecodedOperand *other = is_mem(&op[0]) ? &op[1] : &op[0];
+	uint8_t source = is_imm(other) ? REG_NONE : low_part(other);
+	if ((!is_imm(other) && source == REG_NONE) || !set_address(memory, out))
+		return;
+	out->op = OP_TEST_MEM;
+	out->dst = source;
+	out->width = bytes_of(memory);
+}
+
 static void do_compare(enum insn_op operation, const ZydisDecodedOperand *op, struct insn *out)
 {
 	if (operation == OP_COMPARE && is_mem(&op[0]) && is_imm(&op[1])) {
@@ -230,6 +242,10 @@ static void do_compare(enum insn_op operation, const ZydisDecodedOperand *op, st
 		out->op = OP_COMPARE_MEM;
 		out->value = op[1].imm.value.s;
 		out->width = bytes_of(&op[0]);
+		return;
+	}
+	if (is_mem(&op[0]) || is_mem(&op[1])) {
+		test_memory(op, out);
 		return;
 	}
 	uint8_t a = low_part(&op[0]), b = low_part(&op[1]);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "diagnose/hand_barrier.h"
 #include "diagnose/relay.h"
 #include "flow/flow.h"
 #include "flow/loops.h"
@@ -20,6 +21,7 @@ struct function_shape {
 	struct shape_loop {
 		uint64_t header;
 		uint32_t parent; /* or LOOP_NONE */
+		struct spin spin;
 	} * loops;
 	struct shape_block {
 		uint64_t start, end;
@@ -30,6 +32,7 @@ struct function_shape {
 		uint32_t loop;
 	} * calls;
 	struct relay relay;
+	bool hand_barrier;
 };
 
 struct edge_seen {
@@ -184,14 +187,14 @@ static uint32_t callee_part(struct code_parts *c, struct code *code, uint64_t ta
 
 /* ---- what is in a function ---- */
 
-static void keep_loops(struct code_parts *c, struct function_shape *s, const struct cfg *g,
-		       const struct loop_forest *f)
+static void keep_loops(struct code_parts *c, const struct code *code, struct function_shape *s,
+		       const struct cfg *g, const struct loop_forest *f)
 {
 	s->loop_count = c->loops ? f->loop_count : 0;
 	s->loops = ARENA_ARRAY(&c->arena, struct shape_loop, s->loop_count);
 	for (uint32_t i = 0; i < s->loop_count; i++)
 		s->loops[i] = (struct shape_loop){g->blocks[f->loops[i].header].start,
-						  f->loops[i].parent};
+						  f->loops[i].parent, spin_in(code, g, f, i)};
 	s->block_count = s->loop_count ? g->block_count : 0;
 	s->blocks = ARENA_ARRAY(&c->arena, struct shape_block, s->block_count);
 	for (uint32_t i = 0; i < s->block_count; i++)
@@ -226,10 +229,11 @@ static struct function_shape make_shape(struct code_parts *c, const struct code_
 		return s;
 	const struct cfg *g = flow_cfg(p->code->flow, function, &c->tmp, &c->tmp);
 	loops_find(g, &forest, &c->tmp, &c->tmp);
-	keep_loops(c, &s, g, &forest);
+	keep_loops(c, p->code, &s, g, &forest);
 	keep_calls(c, &s, g, &forest);
 	if (!forest.loop_count)
 		s.relay = relay_in(p->code, g);
+	s.hand_barrier = is_hand_barrier(p->code, g);
 	arena_clear(&c->tmp);
 	return s;
 }
@@ -265,6 +269,50 @@ bool code_part_relays(struct code_parts *c, uint32_t part)
 		part = callee_part(c, p.code, r.next);
 	}
 	return false;
+}
+
+uint32_t code_part_function(const struct code_parts *c, uint32_t part)
+{
+	while (c->list.data[part].loop)
+		part = c->resources->list.data[part].parent;
+	return part;
+}
+
+static uint32_t loop_number(const struct function_shape *s, uint64_t header)
+{
+	uint32_t i = 0;
+	while (i < s->loop_count && s->loops[i].header != header)
+		i++;
+	return i < s->loop_count && header ? i : LOOP_NONE;
+}
+
+struct spin code_part_spin(struct code_parts *c, uint32_t part)
+{
+	const struct code_part what = code_part(c, part);
+	struct spin found = {0};
+	if (!what.loop)
+		return found;
+	const struct function_shape *s = shape_of(c, code_part_function(c, part));
+	uint32_t loop = loop_number(s, what.loop);
+	for (; loop != LOOP_NONE && !found.spins; loop = s->loops[loop].parent)
+		found = s->loops[loop].spin;
+	return found;
+}
+
+bool code_function_is_barrier(struct code_parts *c, uint32_t part)
+{
+	return code_part(c, part).code && shape_of(c, code_part_function(c, part))->hand_barrier;
+}
+
+bool code_function_spins(struct code_parts *c, uint32_t part)
+{
+	bool spins = false;
+	if (!code_part(c, part).code)
+		return false;
+	const struct function_shape *s = shape_of(c, code_part_function(c, part));
+	for (uint32_t i = 0; i < s->loop_count; i++)
+		spins |= s->loops[i].spin.spins;
+	return spins;
 }
 
 /* ---- addresses ---- */
@@ -321,26 +369,10 @@ static void add_once(resource_list *out, uint32_t part)
 	vec_push(out, part);
 }
 
-static uint32_t loop_number(const struct function_shape *s, uint64_t header)
-{
-	uint32_t i = 0;
-	while (i < s->loop_count && s->loops[i].header != header)
-		i++;
-	return i < s->loop_count && header ? i : LOOP_NONE;
-}
-
-/* The function of a loop is the first ancestor that is not a loop. */
-static uint32_t function_of(const struct code_parts *c, uint32_t part)
-{
-	while (c->list.data[part].loop)
-		part = c->resources->list.data[part].parent;
-	return part;
-}
-
 static void add_from_code(struct code_parts *c, uint32_t part, resource_list *out)
 {
 	struct code_part what = code_part(c, part);
-	uint32_t function = function_of(c, part);
+	uint32_t function = code_part_function(c, part);
 	const struct function_shape s = *shape_of(c, function);
 	uint32_t loop = loop_number(&s, what.loop);
 	for (uint32_t i = 0; i < s.loop_count; i++)

@@ -5,6 +5,7 @@
  * are resolved by name. Other calls are seen on stacks, which show the targets of indirect calls.
  * The root of the hierarchy "calls" the functions that programs and threads begin with. */
 #pragma once
+#include "diagnose/spin.h"
 #include "search/resource.h"
 #include "unwind/space.h"
 
@@ -39,5 +40,12 @@ void code_parts_below(struct code_parts *c, uint32_t part, resource_list *out);
 /* True if the part is a relay (relay.h), by itself or because it passes all its arguments on to
  * one. */
 bool code_part_relays(struct code_parts *c, uint32_t part);
+/* Returns the function of a part: the first ancestor that is not a loop. */
+uint32_t code_part_function(const struct code_parts *c, uint32_t part);
+/* Whether the part is a loop that spins, or is within one. */
+struct spin code_part_spin(struct code_parts *c, uint32_t part);
+/* Whether the part's function has a loop that spins, or is a barrier (hand_barrier.h). */
+bool code_function_spins(struct code_parts *c, uint32_t part);
+bool code_function_is_barrier(struct code_parts *c, uint32_t part);
 /* Notes that `from` was seen to call `to`. Returns false if that was seen before. */
 bool code_parts_called(struct code_parts *c, uint32_t from, uint32_t to);

@@ -2,8 +2,9 @@
  *
  * In the whole program, threads of a process that began at about the same time may have the same
  * work, and so may processes that began to execute the same program at about the same time. In a
- * part of the code, only threads that executed it are compared. Spinning is not work. Idle threads
- * are left out. */
+ * part of the code, only threads that executed it are compared, or waited for others in it: one
+ * that has very little to do may not be seen otherwise. Spinning is not work, and serial
+ * code is not divided. Idle threads are left out. */
 #include "diagnose/inside.h"
 
 /* Returns the CPU time of each thread so far; the caller frees it. It is one pass over the amounts
@@ -13,7 +14,7 @@ static double *cpu_by_thread(const struct diagnosis *d, const struct live_experi
 {
 	double *sums = xcalloc(d->own->machine.threads.len + 1, sizeof(*sums));
 	ledger_each (e, &d->own->ledger, x->focus.part[CODE])
-		sums[e->thread] += sampled ? e->amount[AMOUNT_SEEN_CPU]
+		sums[e->thread] += sampled ? e->amount[AMOUNT_SEEN_CPU] - e->amount[AMOUNT_SERIAL]
 					   : e->amount[AMOUNT_CPU] - e->amount[AMOUNT_SPIN];
 	return sums;
 }
@@ -84,6 +85,19 @@ static double worst_loss(struct groups *groups)
 	return loss;
 }
 
+/* Returns which threads have waited for the others of a team in the code; the caller frees it. */
+static bool *waits_for_team(const struct diagnosis *d, const struct live_experiment *x)
+{
+	bool *waits = xcalloc(d->own->machine.threads.len + 1, sizeof(*waits));
+	ledger_each (e, &d->own->ledger, x->focus.part[CODE]) {
+		uint8_t kind = e->object == LEDGER_NONE
+				       ? OBJECT_KINDS
+				       : d->own->waits.objects.data[e->object].kind;
+		waits[e->thread] |= kind == OBJECT_OPENMP || kind == OBJECT_BARRIER;
+	}
+	return waits;
+}
+
 static bool takes_part(const struct diagnosis *d, const struct live_experiment *x, uint32_t thread,
 		       double amount)
 {
@@ -100,13 +114,15 @@ static double among_threads(const struct diagnosis *d, const struct live_experim
 {
 	struct groups groups = {0};
 	double *amounts = cpu_since_begin(d, x);
+	bool *waits = waits_for_team(d, x);
 	for (uint32_t i = 0; i < d->own->machine.threads.len; i++) {
 		const struct machine_thread *t = &d->own->machine.threads.data[i];
 		of_process[t->process] += amounts[i];
-		if (takes_part(d, x, i, amounts[i]))
+		if (takes_part(d, x, i, waits[i] ? 1 : amounts[i]))
 			add_member(&groups, t->process, t->born, amounts[i]);
 	}
 	free(amounts);
+	free(waits);
 	return worst_loss(&groups);
 }
 

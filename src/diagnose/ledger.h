@@ -15,6 +15,8 @@ enum amount {
 	AMOUNT_SEEN_CPU,
 	AMOUNT_SEEN_WAIT,
 	AMOUNT_SEEN_SMALL,
+	AMOUNT_SERIAL, /* s of AMOUNT_SEEN_CPU for which the other threads of a team wait (teams.h)
+			*/
 	AMOUNT_SYSTEM, /* s of AMOUNT_SEEN_CPU in the kernel */
 	AMOUNTS,
 };

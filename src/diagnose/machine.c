@@ -470,7 +470,7 @@ static struct machine_span *span_of(struct machine *m, uint32_t part)
 
 /* Times of the threads of a part of the machine in one step, as in struct machine_process. */
 struct step_times {
-	double cpu, ready, free, threads;
+	double cpu, worked, ready, free, threads;
 	double most, idle;
 };
 
@@ -510,7 +510,7 @@ static void add_span(struct machine *m, uint32_t part, double dt, const struct s
 	double passed = without_lost_time(s, x, dt) - x->idle;
 	passed = passed > 0 ? passed : 0;
 	s->time += at_least(passed, x->most, &s->time_ahead);
-	s->cpu += at_least(passed, x->cpu, &s->cpu_ahead);
+	s->cpu += at_least(passed, x->worked, &s->cpu_ahead);
 	s->threads += x->threads;
 }
 
@@ -572,14 +572,29 @@ static void share_stolen(struct machine *m, double dt)
 	m->stolen = m->stolen < most_kept ? m->stolen : most_kept;
 }
 
+/* Samples may show spinning a bit before the kernel counts its CPU time. */
+static void leave_out_spinning(struct machine_thread *t)
+{
+	static const double most_kept = 0.1; /* s */
+	double spun = t->spun < t->cpu ? t->spun : t->cpu;
+	t->worked = t->cpu - spun;
+	t->spun -= spun;
+	t->spun = t->spun < most_kept ? t->spun : most_kept;
+}
+
 static void add_threads(struct machine *m, double dt)
 {
-	each_process (p, m)
+	each_process (p, m) {
 		p->threads = p->active = p->ready = p->free = p->most = 0;
+		p->worked = p->cpu;
+	}
 	each_thread (t, m) {
 		struct machine_process *p = &m->processes.data[t->process];
 		bool own = t->tid != 0;
+		leave_out_spinning(t);
+		p->worked -= t->cpu - t->worked;
 		struct step_times x = {.cpu = t->cpu,
+				       .worked = t->worked,
 				       .ready = t->ready + t->stolen,
 				       .free = own && dt > t->waited ? dt - t->waited : 0,
 				       .threads = thread_time(m, t, dt),
@@ -620,6 +635,7 @@ static double without_work(bool serves, double active, double dt)
 static void add_times(struct step_times *sum, const struct step_times *x)
 {
 	sum->cpu += x->cpu;
+	sum->worked += x->worked;
 	sum->ready += x->ready;
 	sum->free += x->free;
 	sum->threads += x->threads;
@@ -633,8 +649,8 @@ static void add_processes(struct machine *m, double dt)
 	double active = 0;
 	each_process (p, m) {
 		p->idle = without_work(p->serves, p->active, dt);
-		const struct step_times x = {p->cpu,     p->ready, p->free,
-					     p->threads, p->most,  p->idle};
+		const struct step_times x = {p->cpu,     p->worked, p->ready, p->free,
+					     p->threads, p->most,   p->idle};
 		add_span(m, p->part, dt, &x);
 		add_times(&all, &x);
 		serves |= p->serves;

@@ -27,6 +27,7 @@ struct machine_thread {
 	uint64_t cpu_ns, ready_ns;
 	/* s in this step: */
 	double cpu;               /* on a CPU */
+	double worked;            /* of that, without spinning */
 	double ready;             /* ready to run, while other threads had the CPUs */
 	double stolen;            /* ready to run, while other virtual machines had the CPUs */
 	double waited;            /* waiting */
@@ -36,6 +37,7 @@ struct machine_thread {
 	double passed[2];   /* elapsed time */
 	double rested[2];   /* waiting for work, or for a thread or process to end */
 	double unneeded[2]; /* of `rested`: with nothing to do, whichever process has work */
+	double spun;        /* s of spinning that `worked` does not leave out yet */
 	double cpu_all;     /* s of CPU time in all */
 	double born;        /* s: when it was first seen */
 	double idle;        /* s for which it did not count, less those for which it did */
@@ -78,6 +80,7 @@ struct machine_process {
 	double born; /* s: when it was first seen */
 	/* s in this step, of all its threads: */
 	double cpu;     /* on CPUs */
+	double worked;  /* of that, without spinning */
 	double ready;   /* ready to run, including stolen time */
 	double free;    /* outside of waits; tracked threads only */
 	double threads; /* elapsed time of the threads that count */
@@ -93,7 +96,7 @@ struct machine_process {
  * requests. */
 struct machine_span {
 	double time;    /* s of elapsed time */
-	double cpu;     /* s of elapsed time, or of CPU time where that is more */
+	double cpu;     /* s of elapsed time, or of CPU time without spinning where that is more */
 	double threads; /* s of elapsed time of the threads that count */
 	/* s by which the recent CPU time of the busiest thread, and of all threads, exceeds the
 	 * elapsed time. Never positive: see at_least(). */

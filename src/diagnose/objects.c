@@ -345,6 +345,37 @@ uint32_t waits_on_variable(struct waits *w, uint32_t process, enum object_kind k
 		       : LEDGER_NONE;
 }
 
+uint32_t waits_in_runtime(struct waits *w, uint32_t process, enum object_kind kind,
+			  const char *name)
+{
+	uint64_t id = hash_bytes(name, strlen(name), kind) | by_name;
+	uint32_t at = add_object(w, process, kind, id);
+	w->objects.data[at].name = name;
+	w->objects.data[at].named = true;
+	return at;
+}
+
+uint32_t waits_in_loop(struct waits *w, uint32_t process, uint32_t part)
+{
+	uint32_t at = add_object(w, process, OBJECT_VARIABLE, by_name | part);
+	w->objects.data[at].name = "";
+	w->objects.data[at].named = true;
+	return at;
+}
+
+void waits_merge(struct waits *w, uint32_t variable, uint32_t object)
+{
+	struct wait_object *v = &w->objects.data[variable];
+	if (v->part == RESOURCE_NONE && v->kind == OBJECT_VARIABLE && variable != object)
+		v->merged = object;
+}
+
+void waits_is_barrier(struct waits *w, uint32_t object)
+{
+	if (w->objects.data[object].part == RESOURCE_NONE)
+		w->objects.data[object].kind = OBJECT_BARRIER;
+}
+
 /* Whether the call moves bytes, and fewer than RT_SMALL are asked for. Of a flush only probes show
  * how much it writes: until they do, it is taken for a small one. */
 static bool seems_small(const struct call_made *call, bool may_be_probed)
@@ -555,7 +586,8 @@ void waits_register(struct waits *w, uint32_t object)
 	if (o->part != RESOURCE_NONE || o->merged != LEDGER_NONE ||
 	    o->seconds + o->sampled < noticeable)
 		return;
-	if (o->kind == OBJECT_FUTEX && w->time - o->first < patience)
+	if ((o->kind == OBJECT_FUTEX || o->kind == OBJECT_VARIABLE) &&
+	    w->time - o->first < patience)
 		return;
 	if (!o->named && object_kinds[o->kind].hierarchy == SYNC)
 		name_memory(w, o); /* its module may have been mapped since */

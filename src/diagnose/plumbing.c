@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "diagnose/teams.h"
 #include "diagnose/waits.h"
 #include "flow/flow.h"
 
@@ -71,12 +72,14 @@ static const char *const calls[] = {
 	"futex_abstimed_wait_cancelable64",
 };
 
-static bool is_library(const char *path)
+static const char *const team_runtimes[] = {"libgomp", "libomp.", "libomp5", "libiomp"};
+
+static bool is_one_of(const char *path, const char *const *list, uint32_t count)
 {
 	const char *file = strrchr(path, '/');
 	file = file ? file + 1 : path;
-	for (uint32_t i = 0; i < ARRAY_SIZE(libraries); i++)
-		if (!strncmp(file, libraries[i], strlen(libraries[i])))
+	for (uint32_t i = 0; i < count; i++)
+		if (!strncmp(file, list[i], strlen(list[i])))
 			return true;
 	return false;
 }
@@ -96,8 +99,13 @@ static bool is_call(const char *name)
 bool is_plumbing_at(const struct code *code, uint64_t va)
 {
 	const char *name = code_name_at(code, va);
-	return code &&
-	       (is_library(code->path) || is_call(name) || waits_kind_of(name) != OBJECT_KINDS);
+	return code && (is_one_of(code->path, libraries, ARRAY_SIZE(libraries)) || is_call(name) ||
+			waits_kind_of(name) != OBJECT_KINDS);
+}
+
+bool is_team_runtime(const struct code *code)
+{
+	return is_one_of(code->path, team_runtimes, ARRAY_SIZE(team_runtimes));
 }
 
 bool is_plumbing(struct code_parts *c, uint32_t part)
@@ -106,9 +114,11 @@ bool is_plumbing(struct code_parts *c, uint32_t part)
 	return is_plumbing_at(p.code, p.va) || code_part_relays(c, part);
 }
 
-bool is_spinning(const struct code_parts *c, uint32_t part)
+bool is_spinning(struct code_parts *c, uint32_t part)
 {
 	struct code_part p = code_part(c, part);
-	enum object_kind kind = waits_kind_of(code_name_at(p.code, p.va));
-	return kind == OBJECT_SPIN || kind == OBJECT_OPENMP || kind == OBJECT_MESSAGE;
+	const char *name = code_name_at(p.code, p.va);
+	enum object_kind kind = waits_kind_of(name);
+	return kind == OBJECT_SPIN || kind == OBJECT_MESSAGE ||
+	       (kind == OBJECT_OPENMP && team_waits_for(name)) || code_part_spin(c, part).spins;
 }

@@ -38,6 +38,8 @@ void samples_release(struct samples *s)
 	hashmap_release(&s->ran);
 	vec_free(&s->news);
 	wait_functions_release(&s->wait_functions);
+	spinning_release(&s->spinning);
+	teams_release(&s->teams);
 }
 
 /* ---- a stack as parts of the code ---- */
@@ -75,23 +77,49 @@ static uint32_t first_own(const struct walk *w)
 	return own;
 }
 
-/* Finds the parts on a stack, from the outermost frame to the innermost. */
+static void add_frame(struct samples *s, const struct frame *f)
+{
+	uint32_t before = s->chain.len;
+	code_parts_around(s->code, f->code, f->exact ? f->va : f->va - 1, &s->chain);
+	if (s->chain.len > before)
+		note_edge(s, before ? s->chain.data[before - 1] : CODE, s->chain.data[before]);
+}
+
+static void note_region(struct samples *s)
+{
+	struct team_place *p = &s->place;
+	if (p->region_count < MOST_REGIONS)
+		p->regions[p->region_count++] = s->chain.len;
+}
+
+/* Finds the parts on a stack, from the outermost frame to the innermost. Frames of a runtime that
+ * runs teams (teams.h), and of what it calls itself, are left out. */
 static void find_chain(struct samples *s, const struct walk *w)
 {
 	uint32_t i = first_own(w);
+	bool in_runtime = false;
 	vec_clear(&s->chain);
+	s->place = (struct team_place){0};
+	s->entry = NULL;
 	if (w->end != WALK_COMPLETE)
 		return;
 	while (i-- > 0) {
 		const struct frame *f = &w->frames.data[i];
-		uint32_t before = s->chain.len;
 		if (!f->code || !f->code->flow)
 			continue;
-		code_parts_around(s->code, f->code, f->exact ? f->va : f->va - 1, &s->chain);
-		if (s->chain.len > before)
-			note_edge(s, before ? s->chain.data[before - 1] : CODE,
-				  s->chain.data[before]);
+		bool runtime =
+			is_team_runtime(f->code) || (in_runtime && is_plumbing_at(f->code, f->va));
+		if (runtime && !in_runtime)
+			s->entry = f;
+		if (runtime && !s->chain.len)
+			s->place.worker = true;
+		if (!runtime && in_runtime)
+			note_region(s);
+		if (!runtime)
+			add_frame(s, f);
+		in_runtime = runtime;
 	}
+	s->place.inside = in_runtime;
 }
 
 /* ---- what a stack says ---- */
@@ -247,6 +275,13 @@ static bool are_waits_probed(const struct samples *s, uint32_t process)
 	return s->machine->processes.data[process].watched;
 }
 
+/* Probes see no loop that spins. */
+static bool is_probed_wait(const struct samples *s, uint32_t process, uint32_t object)
+{
+	return are_waits_probed(s, process) &&
+	       s->waits->objects.data[object].kind != OBJECT_VARIABLE;
+}
+
 /* Returns what a thread waits for, as far as probes have seen it. Most system calls name their
  * object. For a thread that spins or polls, or is in a system call that a stop has restarted, it is
  * the object of the last step. */
@@ -277,14 +312,29 @@ static uint32_t unprobed_object(struct samples *s, uint32_t process, const struc
 		       : waits_in_function(s->waits, process, f->kind, f->code, f->va, f->bias);
 }
 
+/* The same in a runtime that runs teams. Its own objects are of no interest, but what they are for
+ * is. */
+static uint32_t in_runtime(struct samples *s, uint32_t process, const struct wait_function *f,
+			   const struct seen_stack *x)
+{
+	const char *what = team_waits_for(code_name_at(f->code, f->va));
+	return what || x->call
+		       ? waits_in_runtime(s->waits, process, f->kind, what ? what : "the runtime")
+		       : LEDGER_NONE;
+}
+
 /* Returns what a thread waits for, or LEDGER_NONE. */
 static uint32_t waited_for(struct samples *s, uint32_t process, uint32_t thread,
 			   const struct seen_stack *x)
 {
 	struct wait_function f = wait_function_on_stack(&s->wait_functions, x->walk);
+	if (f.kind == OBJECT_OPENMP && s->sampler)
+		return in_runtime(s, process, &f, x);
 	uint32_t object = are_waits_probed(s, process)
 				  ? probed_object(s, process, thread, spins(f.kind), x->call)
 				  : unprobed_object(s, process, &f, x);
+	if (object == LEDGER_NONE && !x->call && f.kind == OBJECT_KINDS)
+		object = spinning_for(&s->spinning, process, &s->chain, x->walk, x->registers);
 	return object == LEDGER_NONE ? object : learn_kind(s, object, f.kind);
 }
 
@@ -295,8 +345,10 @@ static void note_wait(struct samples *s, uint32_t process, uint32_t thread, uint
 {
 	const struct machine_thread *t = &s->machine->threads.data[thread];
 	cut_plumbing(s);
-	if (s->chain.len)
+	if (s->chain.len) {
 		waits_used(s->waits, object, vec_last(&s->chain));
+		spinning_blocks(&s->spinning, process, vec_last(&s->chain), object);
+	}
 	if (t->counted && object_wait_counts(&object_kinds[s->waits->objects.data[object].kind])) {
 		note_amounts(s, thread, object, AMOUNT_SEEN_WAIT, seconds);
 		if (small > 0)
@@ -338,6 +390,7 @@ static void note_unprobed(struct samples *s, uint32_t thread, uint32_t object,
 		machine_slept(s->machine, thread, kind, seconds);
 	else if (s->machine->threads.data[thread].counted && object_wait_counts(kind)) {
 		note_amounts(s, thread, object, AMOUNT_SPIN, seconds);
+		s->machine->threads.data[thread].spun += seconds;
 		s->spun += seconds;
 	}
 }
@@ -376,7 +429,11 @@ static void note_running(struct samples *s, uint32_t process, uint32_t thread,
 			 const struct seen_stack *x, double seconds)
 {
 	cut_relays(s);
+	if (s->place.inside && *code_name_at(s->entry->code, s->entry->va))
+		add_frame(s, s->entry);
 	note_amounts(s, thread, LEDGER_NONE, AMOUNT_SEEN_CPU, seconds);
+	if (s->serial)
+		note_amounts(s, thread, LEDGER_NONE, AMOUNT_SERIAL, seconds);
 	if (x->kernel)
 		note_system(s, process, thread, x, seconds);
 	else {
@@ -412,6 +469,39 @@ static void note_blocked(struct samples *s, uint32_t process, uint32_t thread, u
 		*(t->ran >= runs ? &p->blocked : &p->asleep) += seconds;
 }
 
+static void note_waiting(struct samples *s, uint32_t process, uint32_t thread, uint32_t object,
+			 const struct seen_stack *x, double seconds)
+{
+	if (x->call)
+		note_blocked(s, process, thread, object, seconds);
+	if (!is_probed_wait(s, process, object))
+		note_unprobed(s, thread, object, x->call, seconds);
+	note_wait(s, process, thread, object, x->node, seconds * stretch_of(s, thread, x->call),
+		  waits_small(s->waits, object, x->call));
+}
+
+/* A worker without work: see teams_wait(). */
+static void note_worker(struct samples *s, uint32_t process, uint32_t thread,
+			const struct seen_stack *x, double seconds)
+{
+	double serial = teams_wait(&s->teams, process, thread, seconds);
+	uint32_t code = waits_in_runtime(s->waits, process, OBJECT_SERIAL, "serial code");
+	uint32_t end = waits_in_runtime(s->waits, process, OBJECT_OPENMP, team_region_end);
+	if (serial > 0) {
+		teams_serial(&s->teams, process, &s->chain);
+		note_waiting(s, process, thread, code, x, serial);
+	}
+	if (seconds > serial) {
+		teams_region(&s->teams, process, &s->chain);
+		note_waiting(s, process, thread, end, x, seconds - serial);
+	}
+}
+
+static bool has_no_work(const struct samples *s)
+{
+	return s->sampler && s->place.worker && s->place.inside && !s->place.region_count;
+}
+
 static void note_stack(struct samples *s, const struct seen_stack *x)
 {
 	double seconds = x->seconds;
@@ -426,6 +516,7 @@ static void note_stack(struct samples *s, const struct seen_stack *x)
 		s->machine->processes.data[process].ran += seconds;
 	}
 	find_chain(s, x->walk);
+	s->serial = teams_sample(&s->teams, process, thread, &s->place, seconds, &s->chain);
 	if (x->call && note_ignored(s, process, thread, x->walk, x->call, x->node, seconds))
 		return;
 	uint32_t object = waited_for(s, process, thread, x);
@@ -433,15 +524,11 @@ static void note_stack(struct samples *s, const struct seen_stack *x)
 		note_place(s, thread, x->node, x->call ? object : LEDGER_NONE);
 	if (object != LEDGER_NONE && !x->call)
 		s->seconds[SAMPLE_CPU] += seconds;
-	if (object != LEDGER_NONE && x->call)
-		note_blocked(s, process, thread, object, seconds);
-	if (object != LEDGER_NONE && !are_waits_probed(s, process))
-		note_unprobed(s, thread, object, x->call, seconds);
-	if (object != LEDGER_NONE)
-		note_wait(s, process, thread, object, x->node,
-			  seconds * stretch_of(s, thread, x->call),
-			  waits_small(s->waits, object, x->call));
-	if (!x->call && object == LEDGER_NONE)
+	if (object != LEDGER_NONE && has_no_work(s))
+		note_worker(s, process, thread, x, seconds);
+	else if (object != LEDGER_NONE)
+		note_waiting(s, process, thread, object, x, seconds);
+	else if (!x->call)
 		note_running(s, process, thread, x, seconds);
 }
 

@@ -3,7 +3,8 @@
  * reports are made from, samples for the search, and amounts of what probes cannot measure. */
 #pragma once
 #include "callpath/sink.h"
-#include "diagnose/code.h"
+#include "diagnose/spinning.h"
+#include "diagnose/teams.h"
 #include "diagnose/wait_function.h"
 #include "search/search.h"
 
@@ -59,6 +60,11 @@ struct samples {
 	VEC(struct lock_holder) holders;
 	struct hashmap holder_at;
 	struct wait_functions wait_functions;
+	struct spin_objects spinning;
+	struct teams teams;
+	struct team_place place;       /* of the current sample */
+	bool serial;                   /* of it: others of the team wait for the thread */
+	const struct frame *entry;     /* of it: by which the program has called the runtime last */
 	struct hashmap ran;            /* tid -> ms of CPU time, when it was last looked at */
 	double looked;                 /* s: when the program was last looked at */
 	VEC(struct process_news) news; /* not handled yet */

@@ -475,6 +475,7 @@ struct diagnosis *diagnose_new(const struct diagnose_options *o)
 	own->samples.code = own->code;
 	own->samples.machine = &own->machine;
 	own->samples.waits = &own->waits;
+	own->samples.spinning = (struct spin_objects){.code = own->code, .waits = &own->waits};
 	own->samples.ledger = &own->ledger;
 	own->samples.sink = &own->sink;
 	own->samples.metric = add_metric(&d->profile, "cpu-clock", 1000000000 / HZ);

@@ -71,7 +71,8 @@ struct wait_function wait_function_on_stack(struct wait_functions *k, const stru
 		struct wait_frame x = known_frame(k, f);
 		bool called = x.own == OBJECT_KINDS && i;
 		enum object_kind kind = called ? x.called : x.own;
-		if (kind != OBJECT_KINDS && !(called && kind == found.kind))
+		bool known = called && kind == found.kind && *code_name_at(found.code, found.va);
+		if (kind != OBJECT_KINDS && !known)
 			found = (struct wait_function){kind, f->code, called ? x.callee : f->va,
 						       f->pc - f->va, !i};
 		if (!x.plumbing)

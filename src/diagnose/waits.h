@@ -112,6 +112,16 @@ uint32_t waits_in_function(struct waits *w, uint32_t process, enum object_kind k
 /* Returns the object at this address, if a variable is there; otherwise LEDGER_NONE. */
 uint32_t waits_on_variable(struct waits *w, uint32_t process, enum object_kind kind,
 			   uint64_t address);
+/* Returns what stands for what threads wait for in a runtime, by its name. */
+uint32_t waits_in_runtime(struct waits *w, uint32_t process, enum object_kind kind,
+			  const char *name);
+/* Returns what stands for the object of a thread that spins in this loop: the loop itself. */
+uint32_t waits_in_loop(struct waits *w, uint32_t process, uint32_t part);
+/* Notes that a variable that threads spin on belongs to an object, which they also wait for in
+ * system calls; or that a condition variable is that of a barrier. Both are said in time: an object
+ * that is a part of the search stays what it is. */
+void waits_merge(struct waits *w, uint32_t variable, uint32_t object);
+void waits_is_barrier(struct waits *w, uint32_t object);
 /* Returns the share of the time that threads wait for the object, in this call, in operations that
  * move few bytes: as probes have measured it; otherwise as the call asks for. `call` may be NULL.
  */

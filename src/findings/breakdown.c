@@ -86,31 +86,34 @@ static void list_functions(const struct breakdown *b, enum hypothesis_id h, stru
 	}
 }
 
-static void list_calls(const struct breakdown *b, struct text *out)
+static void list_objects(const struct breakdown *b, enum hypothesis_id h, struct text *out)
 {
 	struct known *k = b->t->k;
 	for (uint32_t i = 0; i < b->portions.len && i < MOST_PORTIONS; i++) {
-		double share = known_share(k, SYSTEM_TIME, b->portions.data[i].seconds);
+		double share = known_share(k, h, b->portions.data[i].seconds);
 		if (i && share < least_portion)
 			break;
-		text_printf(out, "%s%.0f %% in %s", i ? ", " : "", percent(share),
-			    k->e->objects.data[b->portions.data[i].of].name);
+		text_printf(out, "%s%.0f %% %s ", i ? ", " : "", percent(share),
+			    h == SYSTEM_TIME ? "in" : "for");
+		word_object(b->t, b->portions.data[i].of, out);
 	}
 }
 
-void word_calls(struct wording *t, uint32_t finding, const struct candidate *c)
+void word_objects(struct wording *t, uint32_t finding, const struct candidate *c)
 {
 	struct breakdown b = {.t = t};
 	struct text list = TEXT_INIT;
 	bool whole = c->part == t->k->whole.part[CODE];
 	vec_each (chain, &t->k->e->chains)
-		if (chain->object != PROFILE_NONE && chain->class == SAMPLE_SYSTEM &&
+		if (chain->object != PROFILE_NONE &&
+		    chain->class == hypotheses[c->hypothesis].samples &&
 		    (whole || is_of(t, c, chain)))
 			add_portion(&b, chain->object, chain->seconds);
 	sort_portions(&b);
-	list_calls(&b, &list);
+	list_objects(&b, (enum hypothesis_id)c->hypothesis, &list);
 	if (list.len)
-		remark(t, finding, "where", "the kernel: %s", list.data);
+		remark(t, finding, "where", "%s%s",
+		       c->hypothesis == SYSTEM_TIME ? "the kernel: " : "", list.data);
 	text_release(&list);
 	breakdown_release(&b);
 }

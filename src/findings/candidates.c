@@ -326,11 +326,70 @@ static bool is_io(const candidate_list *list, const struct candidate *c)
 	return c->hypothesis == SYSTEM_TIME && share >= own_share * c->share;
 }
 
-static void drop_general(struct candidate_choice *c)
+uint32_t region_of(const struct known *k, const struct candidate *c)
+{
+	uint32_t region = PROFILE_NONE;
+	if (c->chain == PROFILE_NONE)
+		return region;
+	const struct evidence_chain *chain = &k->e->chains.data[c->chain];
+	const uint32_t *parts = k->e->parts.data + chain->first;
+	for (uint32_t i = 0; i < chain->length; i++) {
+		if (known_is_region(k, known_function(k, parts[i])))
+			region = known_function(k, parts[i]);
+		if (parts[i] == c->part)
+			break;
+	}
+	return region;
+}
+
+/* The same for waiting in all of the code. */
+static bool is_all_explained(const struct known *k, const candidate_list *list,
+			     const struct candidate *c)
+{
+	double explained = 0;
+	bool uneven = false;
+	vec_each (x, list) {
+		uneven |= x->hypothesis == IMBALANCE;
+		if (hypotheses[x->hypothesis].samples == SAMPLE_CPU)
+			explained = fmax(explained, known_waited_for(k, x->part, OBJECT_SERIAL));
+	}
+	if (uneven)
+		explained += known_waited_for(k, c->part, OBJECT_OPENMP);
+	return c->hypothesis == SYNC_WAITING && explained >= own_share * c->share;
+}
+
+/* Returns true if another candidate tells why threads wait: which code it is that one thread runs
+ * meanwhile, or which parallel region has uneven work. */
+static bool is_explained(const struct known *k, const candidate_list *list,
+			 const struct candidate *c)
+{
+	enum object_kind kind = known_kind(k, c->object);
+	if (c->part == k->whole.part[CODE] && c->object == PROFILE_NONE)
+		return is_all_explained(k, list, c);
+	vec_each (x, list)
+		if ((kind == OBJECT_SERIAL && hypotheses[x->hypothesis].samples != SAMPLE_SYNC &&
+		     known_within(k, x->part, c->part)) ||
+		    (kind == OBJECT_OPENMP && x->hypothesis == IMBALANCE &&
+		     region_of(k, x) != PROFILE_NONE &&
+		     region_of(k, x) == known_function(k, c->part)))
+			return true;
+	return false;
+}
+
+static bool is_repeated(const struct known *k, const candidate_list *list,
+			const struct candidate *c)
+{
+	(void)k;
+	return is_general(list, c) || is_io(list, c);
+}
+
+static void drop_if(struct candidate_choice *c,
+		    bool (*is)(const struct known *, const candidate_list *,
+			       const struct candidate *))
 {
 	candidate_list kept = {0};
 	vec_each (x, c->list)
-		if (!is_general(c->list, x) && !is_io(c->list, x))
+		if (!is(c->k, c->list, x))
 			vec_push(&kept, *x);
 	vec_free(c->list);
 	c->list->data = kept.data;
@@ -407,9 +466,10 @@ void candidates_find(const struct known *k, candidate_list *out)
 	drop_small(&c);
 	for (enum hypothesis_id h = 0; h < HYPOTHESES; h++)
 		add_objects(&c, h);
-	drop_general(&c);
+	drop_if(&c, is_repeated);
 	for (enum hypothesis_id h = 0; h < HYPOTHESES; h++)
 		add_whole(&c, h);
+	drop_if(&c, is_explained);
 	if (out->len)
 		qsort(out->data, out->len, sizeof(*out->data), by_share);
 }

@@ -23,5 +23,8 @@ struct candidate {
 
 typedef VEC(struct candidate) candidate_list;
 
+/* Returns the function of the innermost parallel region that a candidate is in, or PROFILE_NONE. */
+uint32_t region_of(const struct known *k, const struct candidate *c);
+
 /* Finds all candidates, largest share first. */
 void candidates_find(const struct known *k, candidate_list *out);

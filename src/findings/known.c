@@ -182,6 +182,16 @@ double known_share(const struct known *k, enum hypothesis_id h, double seconds)
 	return fmin(seconds / seen * whole_amount(k, m) / base, 1);
 }
 
+double known_waited_for(const struct known *k, uint32_t part, enum object_kind kind)
+{
+	double seconds = 0;
+	vec_each (chain, &k->e->chains)
+		if (chain->class == SAMPLE_SYNC && known_kind(k, chain->object) == kind &&
+		    (part == k->whole.part[CODE] || known_passes(k, chain, part)))
+			seconds += chain->seconds;
+	return known_share(k, SYNC_WAITING, seconds);
+}
+
 double known_rate(const struct known *k, const struct profile_experiment *x)
 {
 	double calls = 0;
@@ -252,13 +262,44 @@ const char *known_name(struct known *k, const char *function)
 	return function;
 }
 
-static const char *shown_chain(struct known *k, const char *chain)
+/* Compilers move the code of a parallel region to a function of its own, with such a name. */
+static bool is_region(const char *function)
+{
+	return strstr(function, "._omp_fn.") || strstr(function, "omp_outlined");
+}
+
+bool known_is_region(const struct known *k, uint32_t function)
+{
+	return is_region(k->p->resources.data[function].name);
+}
+
+/* "parallel region at hydro.cc:783", of which the part is the function or a loop. */
+static const char *region_name(struct known *k, uint32_t part)
+{
+	const struct profile_resource *r = &k->p->resources.data[known_function(k, part)];
+	if (!r->first_line)
+		return arena_printf(&k->arena, "parallel region of %.*s",
+				    (int)strcspn(r->name, ".["), r->name);
+	return arena_printf(&k->arena, "parallel region at %s:%u", known_file(r->file),
+			    r->first_line);
+}
+
+static const char *shown_name(struct known *k, uint32_t part, const char *function)
+{
+	return is_region(function) && !k->long_names ? region_name(k, part)
+						     : known_name(k, function);
+}
+
+static const char *shown_chain(struct known *k, uint32_t part, const char *chain)
 {
 	struct text out = TEXT_INIT;
+	const char *last = "";
 	while (*chain) {
 		size_t n = chain_step(chain);
-		text_printf(&out, "%s%s", out.len ? " > " : "",
-			    known_name(k, arena_strndup(&k->arena, chain, n)));
+		const char *name = shown_name(k, part, arena_strndup(&k->arena, chain, n));
+		if (strcmp(name, last) != 0)
+			text_printf(&out, "%s%s", out.len ? " > " : "", name);
+		last = name;
 		chain += n;
 		chain += *chain ? strlen(" > ") : 0;
 	}
@@ -280,8 +321,8 @@ struct code_words known_code(struct known *k, uint32_t resource)
 		w.name = k->e->names.data[k->name[resource]].function;
 		w.chain = k->e->names.data[k->name[resource]].chain;
 	}
-	w.function = known_name(k, w.name);
-	w.chain = shown_chain(k, w.chain);
+	w.function = shown_name(k, resource, w.name);
+	w.chain = shown_chain(k, resource, w.chain);
 	return w;
 }
 
@@ -289,6 +330,8 @@ struct code_words known_code(struct known *k, uint32_t resource)
 static const char *function_words(struct known *k, uint32_t resource, const struct code_words *w)
 {
 	uint32_t module = k->p->resources.data[resource].module;
+	if (w->first_line && is_region(w->name) && !k->long_names)
+		return w->function;
 	if (w->first_line)
 		return arena_printf(&k->arena, "%s (%s:%u)", w->function, w->file, w->first_line);
 	return arena_printf(&k->arena, "%s (%s)", w->function,

@@ -62,6 +62,9 @@ double known_seconds(const struct known *k, enum hypothesis_id h, uint32_t part,
 /* Returns the share of the run that corresponds to these seconds of samples, which are of the class
  * of the hypothesis. */
 double known_share(const struct known *k, enum hypothesis_id h, double seconds);
+/* Returns the share of thread time in which threads wait for objects of this kind while it is this
+ * part of the code that they wait in, or for. */
+double known_waited_for(const struct known *k, uint32_t part, enum object_kind kind);
 /* Returns how often per second the code of an experiment was entered while it was measured; 0 if
  * that is not known. */
 double known_rate(const struct known *k, const struct profile_experiment *x);
@@ -78,6 +81,8 @@ double known_object_rate(const struct known *k, uint32_t object);
 
 /* Returns the function that a part of the code belongs to. */
 uint32_t known_function(const struct known *k, uint32_t part);
+/* True for a function that has the code of a parallel region. */
+bool known_is_region(const struct known *k, uint32_t function);
 /* Returns the name of a function as it is shown. */
 const char *known_name(struct known *k, const char *function);
 /* The name and place of a function or loop. */

@@ -55,6 +55,8 @@ static const double often_begun = 50000; /* calls per second: calling itself tak
 static const double short_call = 1e-6;   /* s per call */
 /* Share of the run in one loop: by Amdahl's law, two threads gain a fifth of the run. */
 static const double worth_threads = 0.4;
+/* Share of thread time in which threads wait for serial code. */
+static const double worth_dividing = 0.1;
 static const double busy_thread = 0.1; /* share of all CPU time that makes a thread busy */
 /* CPU time per elapsed time: up to this, hardly more than one CPU was used. */
 static const double one_cpu = 1.3;

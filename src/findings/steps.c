@@ -105,11 +105,38 @@ static uint32_t divided_at(const struct wording *t, const struct candidate *c)
 
 static void uneven_work(struct advising *a)
 {
-	vec_each (c, &a->t->list)
-		if (c->hypothesis == IMBALANCE && c->part != a->t->k->whole.part[CODE])
+	struct known *k = a->t->k;
+	vec_each (c, &a->t->list) {
+		if (c->part == k->whole.part[CODE])
+			continue;
+		uint32_t region = region_of(k, c);
+		if (known_kind(k, c->object) == OBJECT_OPENMP && region != PROFILE_NONE)
 			advise(a,
-			       "balance the work of %s: this could save up to %.0f %% of run time",
-			       known_noun(a->t->k, divided_at(a->t, c)), percent(c->share));
+			       "give all threads of %s the same work: schedule(dynamic) may help",
+			       known_noun(k, region));
+		if (c->hypothesis != IMBALANCE)
+			continue;
+		bool divides = region != PROFILE_NONE;
+		advise(a, "balance the work of %s%s: this could save up to %.0f %% of run time",
+		       known_noun(k, divides ? region : divided_at(a->t, c)),
+		       divides ? ", for example with schedule(dynamic)" : "", percent(c->share));
+	}
+}
+
+/* Serial code that other threads wait for. */
+static void serial_code(struct advising *a)
+{
+	const struct known *k = a->t->k;
+	vec_each (c, &a->t->list) {
+		if (c->part == k->whole.part[CODE] ||
+		    known_waited_for(k, c->part, OBJECT_SERIAL) < worth_dividing)
+			continue;
+		advise(a,
+		       "%s runs in one thread while the others wait: sonde count, then sonde "
+		       "report --view=parallel, shows what dividing its loops could gain",
+		       known_noun(a->t->k, c->part));
+		return;
+	}
 }
 
 /* Returns true if the work is already divided among threads, unevenly. */
@@ -147,7 +174,7 @@ static bool is_in_loop(const struct wording *t, const struct candidate *c)
 
 /* If only one CPU is used, some loop may be worth dividing among threads. Which one, samples do not
  * show: the outermost is mostly one of time steps, or of a server's requests. Counts do. */
-static void worth_dividing(struct advising *a)
+static void one_busy_cpu(struct advising *a)
 {
 	const struct wording *t = a->t;
 	const struct evidence_run *run = &t->k->e->run;
@@ -226,7 +253,8 @@ static void begun_often(struct advising *a)
 
 /* The most useful first. */
 static void (*const rules[])(struct advising *) = {
-	same_object, small_operations, uneven_work, lock_held, worth_dividing, begun_often,
+	same_object, small_operations, uneven_work, serial_code,
+	lock_held,   one_busy_cpu,     begun_often,
 };
 
 void steps_add(struct wording *t)

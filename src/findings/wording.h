@@ -11,12 +11,15 @@ struct wording {
 void __attribute__((format(printf, 4, 5)))
 remark(struct wording *t, uint32_t finding, const char *kind, const char *fmt, ...);
 
+/* Adds an object that threads wait for: "mutex queue_lock". */
+void word_object(const struct wording *t, uint32_t object, struct text *out);
+
 /* words.c: adds the finding and its remarks. */
 void word_finding(struct wording *t, uint32_t candidate);
 /* breakdown.c: adds what the time of the finding is made of, if no part of it has most of it. */
 void word_breakdown(struct wording *t, uint32_t finding, const struct candidate *c);
-/* The same of what the kernel does: system calls and page faults. */
-void word_calls(struct wording *t, uint32_t finding, const struct candidate *c);
+/* The same by object: what threads wait for or, of system time, what the kernel does. */
+void word_objects(struct wording *t, uint32_t finding, const struct candidate *c);
 /* Adds the values of the whole run, if there are no findings. */
 void word_no_findings(struct wording *t);
 /* Adds notes about what limits the findings. */

@@ -37,21 +37,6 @@ static void add_wait_share(const struct wording *t, double share, struct text *o
 		add_run_share(t, share, out);
 }
 
-static void add_object(const struct wording *t, uint32_t object, struct text *out)
-{
-	const char *name = t->k->e->objects.data[object].name;
-	enum object_kind kind = known_kind(t->k, object);
-	switch (kind) {
-	case OBJECT_SLEEP:
-	case OBJECT_PROCESS:
-	case OBJECT_OTHER: text_add(out, name); break;
-	case OBJECT_SPIN: text_printf(out, "spin lock %s", name); break;
-	case OBJECT_OPENMP: text_printf(out, "OpenMP (%s)", name); break;
-	case OBJECT_MESSAGE: text_add(out, name); break;
-	default: text_printf(out, "%s %s", object_kinds[kind].name, name);
-	}
-}
-
 /* ---- sentences ---- */
 
 static void say_cpu(const struct wording *t, const struct candidate *c, const char *where,
@@ -80,14 +65,24 @@ static void say_sync(const struct wording *t, const struct candidate *c, const c
 	enum object_kind kind = known_kind(t->k, c->object);
 	bool sleeps = kind == OBJECT_SLEEP;
 	bool locks = kind == OBJECT_MUTEX || kind == OBJECT_RWLOCK || kind == OBJECT_SPIN;
+	bool spins = kind == OBJECT_VARIABLE, runtime = kind == OBJECT_OPENMP;
+	if (kind == OBJECT_SERIAL) {
+		text_add(out, "Serial code: ");
+		add_wait_share(t, c->share, out);
+		text_printf(out, " is spent waiting for %s", where);
+		return;
+	}
 	text_add(out, sleeps  ? "Sleeping: "
 		      : locks ? "Lock contention: "
+		      : spins ? "Spinning: "
 			      : "Synchronisation wait: ");
 	add_wait_share(t, c->share, out);
 	text_char(out, ' ');
-	if (c->object != PROFILE_NONE && !sleeps) {
-		text_add(out, kind == OBJECT_SPIN ? "waiting for " : "blocked on ");
-		add_object(t, c->object, out);
+	if (spins && *t->k->e->objects.data[c->object].name)
+		text_printf(out, "until %s changes, ", t->k->e->objects.data[c->object].name);
+	if (c->object != PROFILE_NONE && !sleeps && !spins) {
+		text_add(out, kind == OBJECT_SPIN || runtime ? "waiting for " : "blocked on ");
+		word_object(t, c->object, out);
 		text_add(out, ", ");
 	}
 	text_printf(out, "in %s", where);
@@ -101,7 +96,7 @@ static void say_io(const struct wording *t, const struct candidate *c, const cha
 	text_char(out, ' ');
 	if (c->object != PROFILE_NONE) {
 		text_add(out, "blocked on ");
-		add_object(t, c->object, out);
+		word_object(t, c->object, out);
 		text_add(out, ", ");
 	}
 	text_printf(out, "in %s", where);
@@ -115,7 +110,7 @@ static void say_small_io(const struct wording *t, const struct candidate *c, con
 	text_add(out, " in small reads and writes");
 	if (c->object != PROFILE_NONE) {
 		text_add(out, " of ");
-		add_object(t, c->object, out);
+		word_object(t, c->object, out);
 	}
 	text_printf(out, ", in %s", where);
 }
@@ -413,6 +408,24 @@ static void add_seen(struct wording *t, uint32_t finding, const struct candidate
 		       known_place(t->k, e->parts.data[best->first + best->length - 1]));
 }
 
+/* Adds for how long threads wait for what the finding is about: serial code, or the slowest thread
+ * of a parallel region. */
+static void add_waiting_for(struct wording *t, uint32_t finding, const struct candidate *c)
+{
+	bool uneven = c->hypothesis == IMBALANCE;
+	uint32_t part = uneven ? region_of(t->k, c) : c->part;
+	if (part == PROFILE_NONE)
+		return;
+	double share = known_waited_for(t->k, part, uneven ? OBJECT_OPENMP : OBJECT_SERIAL);
+	if (share < least_portion)
+		return;
+	struct text line = TEXT_INIT;
+	text_add(&line, uneven ? "threads wait at its end: " : "the other threads wait for it: ");
+	add_wait_share(t, share, &line);
+	remark(t, finding, "where", "%s", line.data);
+	text_release(&line);
+}
+
 void word_finding(struct wording *t, uint32_t candidate)
 {
 	const struct candidate *c = &t->list.data[candidate];
@@ -442,10 +455,12 @@ void word_finding(struct wording *t, uint32_t candidate)
 	/* If findings inside it do not count, its share is of what is left: that is its own. */
 	if (c->hypothesis == CPU_BOUND && c->part != t->k->whole.part[CODE] && !c->spread)
 		word_breakdown(t, finding, c);
-	if (c->hypothesis == SYSTEM_TIME)
-		word_calls(t, finding, c);
+	if (c->object == PROFILE_NONE && hypotheses[c->hypothesis].samples != SAMPLE_CPU)
+		word_objects(t, finding, c);
 	if (!c->local)
 		add_threads(t, finding, c);
+	if (hypotheses[c->hypothesis].samples != SAMPLE_SYNC && c->part != t->k->whole.part[CODE])
+		add_waiting_for(t, finding, c);
 	if (c->object != PROFILE_NONE) {
 		add_waits(t, finding, c);
 		add_holder(t, finding, c);

@@ -10,7 +10,9 @@ enum object_kind {
 	OBJECT_SEMAPHORE,
 	OBJECT_JOIN,
 	OBJECT_SPIN,
+	OBJECT_VARIABLE, /* that a loop reads until another thread changes it */
 	OBJECT_OPENMP,
+	OBJECT_SERIAL, /* what one thread runs between parallel regions */
 	OBJECT_MESSAGE,
 	OBJECT_PROCESS,
 	OBJECT_SLEEP,

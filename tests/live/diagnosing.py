@@ -132,9 +132,16 @@ VICTIMS = {
                       step="balance the work of *"),
     "workers": Victim(Want("sync", "meet", truth="meet", sync="barrier/0x* used in meet*"),
                       Want("imbalance", "compute@compute", truth="compute"), Want("cpu", "compute@compute", truth="compute")),
-    # What waits is the library's code, in threads that are its own.
-    "openmp": Victim(Want("sync", "*", truth="sweep", sync="openmp*"), Want("imbalance", "item@item", truth="item"),
-                     Want("cpu", "item@item", truth="item")),
+    # Threads that meet at the end of a parallel region wait because the work is uneven: that is one finding.
+    "openmp": Victim(Want("imbalance", "item@item", "sweep", truth="item"), Want("cpu", "item@item", truth="item"),
+                     step="balance the work of parallel region at openmp.c:*: *"),
+    "regions": Victim(Want("cpu", "item@item", truth="item"), Want("cpu", "merge@merge", truth="merge"),
+                      step="the loop at regions.c:* in merge runs in one thread while the others wait: *"),
+    "ticket": Victim(Want("sync", "take_turn@take_turn", truth="take_turn", sync="variable/turn*"),
+                     Want("cpu", "compute@compute", truth="compute"), besides=[UNEVEN]),
+    "meeting": Victim(Want("sync", "meet", "meet@spin", "meet@wait", truth="meet", sync="barrier/meeting*"),
+                      Want("imbalance", "compute@compute", truth="compute"), Want("cpu", "compute@compute", truth="compute"),
+                      step="balance the work of *"),
     "semaphore": Victim(Want("sync", "request", truth="slots", sync="semaphore/slots"),
                         Want("cpu", "use_slot@use", truth="use_slot"), besides=[UNEVEN]),
     "rwlock": Victim(Want("sync", "look_up", truth="table_lock", sync="rwlock/table_lock"),
@@ -178,7 +185,7 @@ VICTIMS = {
 FLAGS = ("-O2", "-g", "-pthread", "-D_GNU_SOURCE")
 COMPILERS = {".c": "gcc", ".cc": "g++", ".f90": "gfortran"}
 LINKED = {"library": ("-L{folder}", "-lhot_library", "-Wl,-rpath,$ORIGIN"), "late": ("-ldl", "-Wl,-rpath,$ORIGIN"),
-          "openmp": ("-fopenmp",)}
+          "openmp": ("-fopenmp",), "regions": ("-fopenmp",)}
 
 
 def source_of(name):

@@ -7,12 +7,16 @@
 
 #include <cmocka.h>
 
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "diagnose/code.h"
 #include "diagnose/plumbing.h"
+#include "flow/entry.h"
 #include "flow/flow.h"
 
 /* ---- the program ---- */
@@ -75,6 +79,130 @@ OWN static size_t by_table(const char *text)
 	for (int i = 0; i < 3; i++)
 		n += (size_t)write(-1, text, 1);
 	return n + (size_t)getppid();
+}
+
+/* ---- loops that wait, and others that look like it ---- */
+
+static _Atomic int flag, turn, lock;
+static int plain[64];
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t arrived = PTHREAD_COND_INITIALIZER, next = PTHREAD_COND_INITIALIZER;
+static int count;
+
+static void pause_a_bit(void)
+{
+#ifdef __x86_64__
+	__asm__ volatile("pause");
+#else
+	__asm__ volatile("yield");
+#endif
+}
+
+OWN static void until_set(void)
+{
+	while (!flag)
+		;
+}
+
+OWN static void until_turn(int mine)
+{
+	while (turn != mine)
+		pause_a_bit();
+}
+
+OWN static void until_turn_or_tired(int mine, int tries)
+{
+	for (int i = 0; turn != mine && i < tries; i++)
+		pause_a_bit();
+}
+
+OWN static void until_turn_yielding(int mine)
+{
+	while (turn != mine)
+		sched_yield();
+}
+
+OWN static void until_locked(void)
+{
+	int none = 0;
+	while (!atomic_compare_exchange_weak(&lock, &none, 1))
+		none = 0;
+}
+
+OWN static void until_pointed_is_set(_Atomic int *const *where)
+{
+	while (!**where)
+		pause_a_bit();
+}
+
+/* It waits longer each time. */
+OWN static void backing_off(void)
+{
+	for (int wait = 1; !flag; wait *= 2)
+		for (int i = 0; i < wait; i++)
+			pause_a_bit();
+}
+
+OWN static void adds_by_exchange(int n)
+{
+	int old = lock;
+	while (!atomic_compare_exchange_weak(&lock, &old, old + n))
+		;
+}
+
+OWN static int finds(int what)
+{
+	int i = 0;
+	while (((volatile int *)plain)[i] != what)
+		i++;
+	return i;
+}
+
+OWN static int sums(int n)
+{
+	int sum = 0;
+	for (int i = 0; i < n && !flag; i++)
+		sum = sum * 3 ^ i;
+	return sum;
+}
+
+OWN static void stores_until_set(void)
+{
+	while (!flag)
+		((volatile int *)plain)[3] = 5;
+}
+
+OWN static void calls_until_set(void)
+{
+	while (!flag)
+		leaf();
+}
+
+OWN static void counts_to_shared(void)
+{
+	for (int i = 0; i < turn; i++)
+		pause_a_bit();
+}
+
+/* The last of three wakes the others. */
+OWN static void meet(void)
+{
+	pthread_mutex_lock(&mutex);
+	if (++count == 3)
+		pthread_cond_broadcast(&arrived);
+	else
+		while (count < 3)
+			pthread_cond_wait(&arrived, &mutex);
+	pthread_mutex_unlock(&mutex);
+}
+
+OWN static void hand_over(void)
+{
+	pthread_mutex_lock(&mutex);
+	while (count)
+		pthread_cond_wait(&arrived, &mutex);
+	pthread_cond_broadcast(&next);
+	pthread_mutex_unlock(&mutex);
 }
 
 /* Names that libraries have. */
@@ -377,6 +505,58 @@ static void who_spins_does_not_compute(void **state)
 
 #define PARTS_TEST(function) cmocka_unit_test_setup_teardown(function, start, finish)
 
+#define SPINS(function) code_function_spins(the.parts, PART(function))
+
+static void loops_that_read_until_others_write_spin(void **state)
+{
+	(void)state;
+	assert_true(SPINS(until_set));
+	assert_true(SPINS(until_turn));
+	assert_true(SPINS(until_turn_or_tired));
+	assert_true(SPINS(until_turn_yielding));
+	assert_true(SPINS(until_locked));
+	assert_true(SPINS(until_pointed_is_set));
+	assert_true(SPINS(backing_off));
+}
+
+static void loops_that_compute_do_not_spin(void **state)
+{
+	(void)state;
+	assert_false(SPINS(adds_by_exchange));
+	assert_false(SPINS(finds));
+	assert_false(SPINS(sums));
+	assert_false(SPINS(stores_until_set));
+	assert_false(SPINS(calls_until_set));
+	assert_false(SPINS(counts_to_shared));
+	assert_false(SPINS(nest));
+}
+
+/* What the loop reads is found from the registers, wherever in the loop the thread is. */
+static void a_spinning_loop_shows_what_it_reads(void **state)
+{
+	(void)state;
+	uint32_t loop = loop_below(PART(until_turn));
+	const struct spin spin = code_part_spin(the.parts, loop);
+	assert_true(spin.spins);
+	if (!spin.read) /* the compiler computes the address in the loop */
+		return;
+	struct place p = place_of((const void *)(uintptr_t)until_turn);
+	uint64_t bias = (uint64_t)(uintptr_t)until_turn - p.va, registers[32];
+	struct insn in;
+	assert_true(decode_at(p.code->module, p.code->arch, spin.read, DECODE_FULL, &in));
+	for (int i = 0; i < 32; i++)
+		registers[i] = in.a == REG_NONE ? 0 : (uint64_t)(uintptr_t)&turn - (uint64_t)in.imm;
+	assert_int_equal(spin_address(&in, registers, bias), (uintptr_t)&turn);
+}
+
+static void a_function_that_wakes_whom_it_waits_with_is_a_barrier(void **state)
+{
+	(void)state;
+	assert_true(code_function_is_barrier(the.parts, PART(meet)));
+	assert_false(code_function_is_barrier(the.parts, PART(hand_over)));
+	assert_false(code_function_is_barrier(the.parts, PART(nest)));
+}
+
 int main(void)
 {
 	nest(2);
@@ -402,6 +582,10 @@ int main(void)
 		PARTS_TEST(system_calls_are_relayed),
 		PARTS_TEST(who_waits_waits_in_plumbing),
 		PARTS_TEST(who_spins_does_not_compute),
+		PARTS_TEST(loops_that_read_until_others_write_spin),
+		PARTS_TEST(loops_that_compute_do_not_spin),
+		PARTS_TEST(a_spinning_loop_shows_what_it_reads),
+		PARTS_TEST(a_function_that_wakes_whom_it_waits_with_is_a_barrier),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -70,6 +70,13 @@ static uint32_t add_thread(uint32_t process, int tid, double born)
 	return number;
 }
 
+static uint32_t add_object(enum object_kind kind)
+{
+	struct waits *w = &the.d.own->waits;
+	vec_push(&w->objects, (struct wait_object){.kind = (uint8_t)kind});
+	return w->objects.len - 1;
+}
+
 static int start(void **state)
 {
 	const struct engine_options engine = {0};
@@ -150,7 +157,7 @@ static void the_busiest_of_a_group_does_more(void **state)
 	does(CODE, third, 6);
 	assert_loss(&x, 2);
 	/* Who spins does not compute. */
-	ledger_add(&the.d.own->ledger, CODE, third, 5, AMOUNT_SPIN, 3);
+	ledger_add(&the.d.own->ledger, CODE, third, add_object(OBJECT_SPIN), AMOUNT_SPIN, 3);
 	assert_loss(&x, 0);
 	vec_free(&x.before);
 }
@@ -195,6 +202,39 @@ static void who_came_there_takes_part(void **state)
 	vec_free(&x.before);
 }
 
+/* A thread with so little to do that no sample shows it working waits for the others. */
+static void who_waits_for_the_team_takes_part(void **state)
+{
+	(void)state;
+	uint32_t second = add_thread(0, 1001, 0), third = add_thread(0, 1002, 0);
+	struct live_experiment x = of(in_code(the.inner));
+	does(the.inner, 1, 6);
+	ledger_add(&the.d.own->ledger, the.inner, second, add_object(OBJECT_MUTEX),
+		   AMOUNT_SEEN_WAIT, 6);
+	assert_loss(&x, 0);
+	ledger_add(&the.d.own->ledger, the.inner, second, add_object(OBJECT_OPENMP),
+		   AMOUNT_SEEN_WAIT, 6);
+	assert_loss(&x, 3);
+	ledger_add(&the.d.own->ledger, the.inner, third, add_object(OBJECT_BARRIER),
+		   AMOUNT_SEEN_WAIT, 6);
+	assert_loss(&x, 4);
+	vec_free(&x.before);
+}
+
+static void serial_code_is_not_divided(void **state)
+{
+	(void)state;
+	uint32_t second = add_thread(0, 1001, 0);
+	struct live_experiment x = of(in_code(the.inner));
+	x.sampled = true;
+	ledger_add(&the.d.own->ledger, the.inner, 1, LEDGER_NONE, AMOUNT_SEEN_CPU, 6);
+	ledger_add(&the.d.own->ledger, the.inner, second, LEDGER_NONE, AMOUNT_SEEN_CPU, 2);
+	assert_loss(&x, 2);
+	ledger_add(&the.d.own->ledger, the.inner, 1, LEDGER_NONE, AMOUNT_SERIAL, 4);
+	assert_loss(&x, 0);
+	vec_free(&x.before);
+}
+
 static void processes_of_the_same_program_are_a_group(void **state)
 {
 	(void)state;
@@ -228,6 +268,8 @@ int main(void)
 		IMBALANCE_TEST(those_that_began_later_do_something_else),
 		IMBALANCE_TEST(the_idle_take_no_part),
 		IMBALANCE_TEST(who_came_there_takes_part),
+		IMBALANCE_TEST(who_waits_for_the_team_takes_part),
+		IMBALANCE_TEST(serial_code_is_not_divided),
 		IMBALANCE_TEST(processes_of_the_same_program_are_a_group),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -386,6 +386,29 @@ static void test_deep_recursion_is_folded(void **state)
 	profile_release(&p);
 }
 
+/* Two paths to the same recursion, which is first seen far below another one. */
+static void test_recursions_are_counted_by_path(void **state)
+{
+	(void)state;
+	struct profile p;
+	struct report_args a = plain;
+	make_heat(&p);
+	vec_clear(&p.values);
+	uint32_t deep = 0, flat;
+	for (int i = 0; i < 5; i++)
+		deep = add_node(&p, deep, NODE_FRAME, 6);
+	flat = add_node(&p, 0, NODE_FRAME, 6);
+	profile_add(&p, add_node(&p, deep, NODE_LEAF, 8), 0, 0, 1, 1000000);
+	flat = add_node(&p, add_node(&p, flat, NODE_FRAME, 8), NODE_FRAME, 8);
+	profile_add(&p, add_node(&p, flat, NODE_LEAF, 8), 0, 0, 1, 1000000);
+	a.view = view_named("tree");
+	char *text = show(&p, a);
+	assert_has(text, "main  heat.c:10 (recursive, 4 more levels)\n");
+	assert_has(text, "work  work.c:1 (recursive, 2 more levels)\n");
+	free(text);
+	profile_release(&p);
+}
+
 static void test_threads(void **state)
 {
 	(void)state;
@@ -862,6 +885,7 @@ int main(void)
 		cmocka_unit_test(test_tree),
 		cmocka_unit_test(test_small_ones_are_summed_up),
 		cmocka_unit_test(test_deep_recursion_is_folded),
+		cmocka_unit_test(test_recursions_are_counted_by_path),
 		cmocka_unit_test(test_threads),
 		cmocka_unit_test(test_focus),
 		cmocka_unit_test(test_flat_and_flattened),

@@ -3,10 +3,9 @@
 struct folding {
 	struct tree *out;
 	struct hashmap children;
-	VEC(uint32_t) levels;       /* by folded node: the levels folded into it */
-	VEC(uint32_t) folds_before; /* by folded node: folded calls above it when it was added */
-	uint32_t *place;            /* by node: its folded node */
-	uint32_t *folds;            /* by node: the number of folded calls on the path to it */
+	VEC(uint32_t) levels; /* by folded node: the most levels that are folded into it */
+	uint32_t *place;      /* by node: its folded node */
+	uint32_t *level;      /* by node: how many of those above it are in the same folded node */
 };
 
 /* Returns the nearest node from `at` up to the root that is this function; PROFILE_NONE if there is
@@ -19,8 +18,7 @@ static uint32_t find_recursion(const struct tree *t, uint32_t at, uint32_t scope
 	return PROFILE_NONE;
 }
 
-static uint32_t find_child(struct folding *f, uint32_t parent, const struct tree_node *n,
-			   uint32_t folds)
+static uint32_t find_child(struct folding *f, uint32_t parent, const struct tree_node *n)
 {
 	/* Nodes without a scope differ by their kind; no scope has so large a number. */
 	uint32_t what = n->scope == PROFILE_NONE ? PROFILE_NONE - n->kind : n->scope;
@@ -31,26 +29,33 @@ static uint32_t find_child(struct folding *f, uint32_t parent, const struct tree
 		empty.first_child = empty.next = PROFILE_NONE;
 		vec_push(&f->out->nodes, empty);
 		vec_push(&f->levels, 0);
-		vec_push(&f->folds_before, folds);
 	}
 	return child;
+}
+
+/* The level of a call that is folded into a node: one below the last such call on its path. */
+static uint32_t level_below(const struct folding *f, const struct tree *t, uint32_t parent,
+			    uint32_t folded)
+{
+	while (f->place[parent] != folded)
+		parent = t->nodes.data[parent].parent;
+	return f->level[parent] + 1;
 }
 
 static void place_node(struct folding *f, const struct tree *t, uint32_t i)
 {
 	const struct tree_node *n = &t->nodes.data[i];
-	uint32_t parent = f->place[n->parent], folds = f->folds[n->parent], at = PROFILE_NONE;
+	uint32_t parent = f->place[n->parent], at = PROFILE_NONE;
 	if (n->kind == TREE_FUNCTION)
 		at = find_recursion(f->out, parent, n->scope);
 	if (at == PROFILE_NONE) {
-		at = find_child(f, parent, n, folds);
+		at = find_child(f, parent, n);
 	} else {
-		uint32_t levels = ++folds - f->folds_before.data[at];
-		if (levels > f->levels.data[at])
-			f->levels.data[at] = levels;
+		f->level[i] = level_below(f, t, n->parent, at);
+		if (f->level[i] > f->levels.data[at])
+			f->levels.data[at] = f->level[i];
 	}
 	f->place[i] = at;
-	f->folds[i] = folds;
 	f->out->nodes.data[at].self += n->self;
 	f->out->nodes.data[at].self_samples += n->self_samples;
 }
@@ -76,19 +81,17 @@ void fold_tree(struct folded *out, const struct tree *t)
 	root.total = root.total_samples = 0;
 	*out = (struct folded){.tree = {.profile = t->profile}};
 	f.place = xcalloc(t->nodes.len, sizeof(*f.place));
-	f.folds = xcalloc(t->nodes.len, sizeof(*f.folds));
+	f.level = xcalloc(t->nodes.len, sizeof(*f.level));
 	vec_push(&f.out->nodes, root);
 	vec_push(&f.levels, 0);
-	vec_push(&f.folds_before, 0);
 	for (uint32_t i = 1; i < t->nodes.len; i++)
 		place_node(&f, t, i);
 	add_up(f.out);
 	tree_link(f.out);
 	out->levels = f.levels.data;
 	hashmap_release(&f.children);
-	vec_free(&f.folds_before);
 	free(f.place);
-	free(f.folds);
+	free(f.level);
 }
 
 void folded_release(struct folded *f)

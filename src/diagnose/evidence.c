@@ -186,6 +186,7 @@ static void write_run(struct evidence_writer *g)
 	run->cpus = cpus > 0 ? (uint32_t)cpus : 1;
 	for (int i = 0; i < SAMPLE_CLASSES; i++)
 		run->sampled[i] = own->samples.seconds[i];
+	run->spun = own->samples.spun;
 	for (enum hierarchy h = 0; h < HIERARCHIES; h++)
 		run->ignored += search_ignored(own->search, h);
 }

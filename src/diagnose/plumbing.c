@@ -7,10 +7,9 @@
 #include "flow/flow.h"
 
 static const char *const libraries[] = {
-	"libc.",       "libc-",   "libpthread", "ld-",      "librt",   "libgomp",
-	"libomp",      "libiomp", "libstdc++",  "libc++",   "libmpi",  "libopen-pal",
-	"libopen-rte", "libucp",  "libucs",     "libuct",   "libpmix", "libfabric",
-	"libtbb.",     "mca_",    "libevent",   "libhwloc",
+	"libc.",     "libc-",       "libpthread",  "ld-",      "librt",    "libstdc++", "libc++",
+	"libmpi",    "libopen-pal", "libopen-rte", "libucp",   "libucs",   "libuct",    "libpmix",
+	"libfabric", "libtbb.",     "mca_",        "libevent", "libhwloc", "[vdso]",
 };
 
 static const char *const calls[] = {
@@ -72,6 +71,10 @@ static const char *const calls[] = {
 	"futex_abstimed_wait_cancelable64",
 };
 
+/* Of CUDA, HIP, OpenCL and Level Zero. */
+static const char *const gpu_runtimes[] = {"libcuda.",   "libcudart",  "libnvidia-", "libamdhip64",
+					   "libhsa-run", "libOpenCL.", "libze_"};
+
 static const char *const team_runtimes[] = {"libgomp", "libomp.", "libomp5", "libiomp"};
 
 static bool is_one_of(const char *path, const char *const *list, uint32_t count)
@@ -99,13 +102,17 @@ static bool is_call(const char *name)
 bool is_plumbing_at(const struct code *code, uint64_t va)
 {
 	const char *name = code_name_at(code, va);
-	return code && (is_one_of(code->path, libraries, ARRAY_SIZE(libraries)) || is_call(name) ||
+	return code && (is_one_of(code->path, libraries, ARRAY_SIZE(libraries)) ||
+			runtime_of(code) != RUNTIME_NONE || is_call(name) ||
 			waits_kind_of(name) != OBJECT_KINDS);
 }
 
-bool is_team_runtime(const struct code *code)
+enum runtime runtime_of(const struct code *code)
 {
-	return is_one_of(code->path, team_runtimes, ARRAY_SIZE(team_runtimes));
+	if (is_one_of(code->path, team_runtimes, ARRAY_SIZE(team_runtimes)))
+		return RUNTIME_TEAM;
+	return is_one_of(code->path, gpu_runtimes, ARRAY_SIZE(gpu_runtimes)) ? RUNTIME_GPU
+									     : RUNTIME_NONE;
 }
 
 bool is_plumbing(struct code_parts *c, uint32_t part)
@@ -119,6 +126,6 @@ bool is_spinning(struct code_parts *c, uint32_t part)
 	struct code_part p = code_part(c, part);
 	const char *name = code_name_at(p.code, p.va);
 	enum object_kind kind = waits_kind_of(name);
-	return kind == OBJECT_SPIN || kind == OBJECT_MESSAGE ||
+	return kind == OBJECT_SPIN || kind == OBJECT_MESSAGE || kind == OBJECT_GPU ||
 	       (kind == OBJECT_OPENMP && team_waits_for(name)) || code_part_spin(c, part).spins;
 }

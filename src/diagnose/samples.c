@@ -92,12 +92,20 @@ static void note_region(struct samples *s)
 		p->regions[p->region_count++] = s->chain.len;
 }
 
-/* Finds the parts on a stack, from the outermost frame to the innermost. Frames of a runtime that
- * runs teams (teams.h), and of what it calls itself, are left out. */
+/* Returns the runtime that a frame belongs to. That is also what a runtime calls of the plumbing.
+ */
+static enum runtime runtime_of_frame(const struct frame *f, enum runtime caller)
+{
+	enum runtime own = runtime_of(f->code);
+	return own == RUNTIME_NONE && is_plumbing_at(f->code, f->va) ? caller : own;
+}
+
+/* Finds the parts on a stack, from the outermost frame to the innermost. Frames of runtimes are
+ * left out. */
 static void find_chain(struct samples *s, const struct walk *w)
 {
 	uint32_t i = first_own(w);
-	bool in_runtime = false;
+	enum runtime runtime = RUNTIME_NONE;
 	vec_clear(&s->chain);
 	s->place = (struct team_place){0};
 	s->entry = NULL;
@@ -107,19 +115,19 @@ static void find_chain(struct samples *s, const struct walk *w)
 		const struct frame *f = &w->frames.data[i];
 		if (!f->code || !f->code->flow)
 			continue;
-		bool runtime =
-			is_team_runtime(f->code) || (in_runtime && is_plumbing_at(f->code, f->va));
-		if (runtime && !in_runtime)
-			s->entry = f;
-		if (runtime && !s->chain.len)
-			s->place.worker = true;
-		if (!runtime && in_runtime)
+		enum runtime caller = runtime;
+		runtime = runtime_of_frame(f, caller);
+		s->place.worker |= runtime == RUNTIME_TEAM && !s->chain.len;
+		if (runtime == RUNTIME_NONE && caller == RUNTIME_TEAM)
 			note_region(s);
-		if (!runtime)
+		if (runtime == RUNTIME_NONE)
+			s->entry = NULL;
+		else if (!s->entry && *code_name_at(f->code, f->va))
+			s->entry = f;
+		if (runtime == RUNTIME_NONE)
 			add_frame(s, f);
-		in_runtime = runtime;
 	}
-	s->place.inside = in_runtime;
+	s->place.inside = runtime == RUNTIME_TEAM;
 }
 
 /* ---- what a stack says ---- */
@@ -167,10 +175,16 @@ static void note_amounts(struct samples *s, uint32_t thread, uint32_t object, en
 			ledger_add(s->ledger, *part, thread, object, what, seconds);
 }
 
+/* Libraries that poll, or wait in the kernel, for whatever comes. */
+static bool polls(enum object_kind kind)
+{
+	return kind == OBJECT_MESSAGE || kind == OBJECT_GPU;
+}
+
 /* Returns true if a running thread that is in such a function waits by spinning. */
 static bool spins(enum object_kind kind)
 {
-	return kind == OBJECT_SPIN || kind == OBJECT_OPENMP || kind == OBJECT_MESSAGE;
+	return kind == OBJECT_SPIN || kind == OBJECT_OPENMP || polls(kind);
 }
 
 static uint32_t class_of(const struct samples *s, uint32_t object)
@@ -275,11 +289,11 @@ static bool are_waits_probed(const struct samples *s, uint32_t process)
 	return s->machine->processes.data[process].watched;
 }
 
-/* Probes see no loop that spins. */
+/* Probes see no loop that spins, nor who waits for a GPU. */
 static bool is_probed_wait(const struct samples *s, uint32_t process, uint32_t object)
 {
-	return are_waits_probed(s, process) &&
-	       s->waits->objects.data[object].kind != OBJECT_VARIABLE;
+	uint8_t kind = s->waits->objects.data[object].kind;
+	return are_waits_probed(s, process) && kind != OBJECT_VARIABLE && kind != OBJECT_GPU;
 }
 
 /* Returns what a thread waits for, as far as probes have seen it. Most system calls name their
@@ -295,13 +309,12 @@ static uint32_t probed_object(struct samples *s, uint32_t process, uint32_t thre
 }
 
 /* The same without probes. The function stands for the object of a thread that spins or polls, if
- * the object is not known otherwise. A library for messages polls for whatever comes. */
+ * the object is not known otherwise. */
 static uint32_t unprobed_object(struct samples *s, uint32_t process, const struct wait_function *f,
 				const struct seen_stack *x)
 {
-	uint32_t object = x->call && f->kind != OBJECT_MESSAGE
-				  ? waits_in_call(s->waits, process, x->call)
-				  : LEDGER_NONE;
+	uint32_t object = x->call && !polls(f->kind) ? waits_in_call(s->waits, process, x->call)
+						     : LEDGER_NONE;
 	if (object != LEDGER_NONE || !spins(f->kind))
 		return object;
 	if (f->kind == OBJECT_SPIN && f->innermost && x->registers)
@@ -330,6 +343,8 @@ static uint32_t waited_for(struct samples *s, uint32_t process, uint32_t thread,
 	struct wait_function f = wait_function_on_stack(&s->wait_functions, x->walk);
 	if (f.kind == OBJECT_OPENMP && s->sampler)
 		return in_runtime(s, process, &f, x);
+	if (f.kind == OBJECT_GPU)
+		return waits_in_function(s->waits, process, f.kind, f.code, f.va, f.bias);
 	uint32_t object = are_waits_probed(s, process)
 				  ? probed_object(s, process, thread, spins(f.kind), x->call)
 				  : unprobed_object(s, process, &f, x);
@@ -429,7 +444,7 @@ static void note_running(struct samples *s, uint32_t process, uint32_t thread,
 			 const struct seen_stack *x, double seconds)
 {
 	cut_relays(s);
-	if (s->place.inside && *code_name_at(s->entry->code, s->entry->va))
+	if (s->entry)
 		add_frame(s, s->entry);
 	note_amounts(s, thread, LEDGER_NONE, AMOUNT_SEEN_CPU, seconds);
 	if (s->serial)

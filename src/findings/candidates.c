@@ -368,7 +368,7 @@ static bool is_explained(const struct known *k, const candidate_list *list,
 		return is_all_explained(k, list, c);
 	vec_each (x, list)
 		if ((kind == OBJECT_SERIAL && hypotheses[x->hypothesis].samples != SAMPLE_SYNC &&
-		     known_within(k, x->part, c->part)) ||
+		     (known_within(k, x->part, c->part) || known_within(k, c->part, x->part))) ||
 		    (kind == OBJECT_OPENMP && x->hypothesis == IMBALANCE &&
 		     region_of(k, x) != PROFILE_NONE &&
 		     region_of(k, x) == known_function(k, c->part)))

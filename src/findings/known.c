@@ -290,13 +290,26 @@ static const char *shown_name(struct known *k, uint32_t part, const char *functi
 						     : known_name(k, function);
 }
 
+/* In a path, functions are told apart by their neighbours: the short name will do. */
+static const char *path_name(struct known *k, uint32_t part, const char *function)
+{
+	struct text bare = TEXT_INIT;
+	if (k->long_names || is_region(function))
+		return shown_name(k, part, function);
+	bare_name(&bare, function);
+	if (bare.len)
+		function = arena_strdup(&k->arena, bare.data);
+	text_release(&bare);
+	return function;
+}
+
 static const char *shown_chain(struct known *k, uint32_t part, const char *chain)
 {
 	struct text out = TEXT_INIT;
 	const char *last = "";
 	while (*chain) {
 		size_t n = chain_step(chain);
-		const char *name = shown_name(k, part, arena_strndup(&k->arena, chain, n));
+		const char *name = path_name(k, part, arena_strndup(&k->arena, chain, n));
 		if (strcmp(name, last) != 0)
 			text_printf(&out, "%s%s", out.len ? " > " : "", name);
 		last = name;

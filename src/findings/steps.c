@@ -17,7 +17,12 @@ struct advising {
 			remark((a)->t, PROFILE_NONE, "step", __VA_ARGS__);                         \
 	} while (0)
 
-/* Two findings are about waiting for the same object. */
+static bool is_lock(enum object_kind kind)
+{
+	return kind == OBJECT_MUTEX || kind == OBJECT_RWLOCK || kind == OBJECT_SPIN;
+}
+
+/* Two findings are about waiting for the same lock. */
 static void same_object(struct advising *a)
 {
 	struct wording *t = a->t;
@@ -25,9 +30,8 @@ static void same_object(struct advising *a)
 		for (uint32_t k = i + 1; k < t->list.len; k++) {
 			const struct candidate *x = &t->list.data[i], *y = &t->list.data[k];
 			enum object_kind kind = known_kind(t->k, x->object);
-			if (x->object == PROFILE_NONE || x->object != y->object ||
-			    x->part == y->part || x->hypothesis != y->hypothesis ||
-			    kind == OBJECT_SLEEP)
+			if (!is_lock(kind) || x->object != y->object || x->part == y->part ||
+			    x->hypothesis != y->hypothesis)
 				continue;
 			advise(a,
 			       "%s and %s wait for the same %s %s: two locks, or less work under "
@@ -76,11 +80,33 @@ static void small_operations(struct advising *a)
 	}
 }
 
+static void gpu_awaited(struct advising *a)
+{
+	struct known *k = a->t->k;
+	bool copies = false, waits = false, launches = false;
+	vec_each (c, &a->t->list) {
+		bool gpu = known_kind(k, c->object) == OBJECT_GPU;
+		bool copy = gpu && strstr(k->e->objects.data[c->object].name, "emcpy");
+		copies |= copy;
+		waits |= gpu && !copy;
+		launches |= c->hypothesis == CPU_BOUND && c->part != k->whole.part[CODE] &&
+			    strstr(known_code(k, c->part).function, "LaunchKernel");
+	}
+	if (copies)
+		advise(a, "copy less between host and GPU, or copy from pinned memory, which the "
+			  "GPU reads while the CPU goes on");
+	if (waits)
+		advise(a, "wait for the GPU later, or less often, and work meanwhile; what keeps "
+			  "it busy is for its vendor's profiler");
+	if (launches)
+		advise(a, "launch fewer and larger kernels, or a graph of them");
+}
+
 static void lock_held(struct advising *a)
 {
 	vec_each (c, &a->t->list) {
 		enum object_kind kind = known_kind(a->t->k, c->object);
-		if (kind != OBJECT_MUTEX && kind != OBJECT_RWLOCK && kind != OBJECT_SPIN)
+		if (!is_lock(kind))
 			continue;
 		advise(a, "do less work while %s %s is held, or split what it protects",
 		       kind == OBJECT_SPIN ? "spin lock" : object_kinds[kind].name,
@@ -253,8 +279,8 @@ static void begun_often(struct advising *a)
 
 /* The most useful first. */
 static void (*const rules[])(struct advising *) = {
-	same_object, small_operations, uneven_work, serial_code,
-	lock_held,   one_busy_cpu,     begun_often,
+	same_object, small_operations, uneven_work,  serial_code,
+	gpu_awaited, lock_held,        one_busy_cpu, begun_often,
 };
 
 void steps_add(struct wording *t)

@@ -26,6 +26,7 @@ void word_object(const struct wording *t, uint32_t object, struct text *out)
 	case OBJECT_OTHER:
 	case OBJECT_OPENMP:
 	case OBJECT_SERIAL:
+	case OBJECT_GPU:
 	case OBJECT_MESSAGE:
 	case OBJECT_CALL: text_add(out, name); break;
 	case OBJECT_SPIN: text_printf(out, "spin lock %s", name); break;

@@ -72,6 +72,13 @@ static void say_sync(const struct wording *t, const struct candidate *c, const c
 		text_printf(out, " is spent waiting for %s", where);
 		return;
 	}
+	if (kind == OBJECT_GPU) {
+		const char *function = t->k->e->objects.data[c->object].name;
+		text_add(out, strstr(function, "emcpy") ? "GPU copy: " : "GPU wait: ");
+		add_wait_share(t, c->share, out);
+		text_printf(out, " in %s, called in %s", function, where);
+		return;
+	}
 	text_add(out, sleeps  ? "Sleeping: "
 		      : locks ? "Lock contention: "
 		      : spins ? "Spinning: "
@@ -385,7 +392,7 @@ static void add_seen(struct wording *t, uint32_t finding, const struct candidate
 	const struct evidence *e = t->k->e;
 	const struct evidence_chain *best = NULL;
 	uint8_t class = hypotheses[c->hypothesis].samples;
-	double named = 0, all = e->run.sampled[class];
+	double named = 0, all = e->run.sampled[class] - (class == SAMPLE_CPU ? e->run.spun : 0);
 	if (c->part != t->k->whole.part[CODE] || c->object != PROFILE_NONE)
 		return;
 	vec_each (x, &e->chains) {

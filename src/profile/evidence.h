@@ -22,7 +22,8 @@ struct evidence_run {
 	double idle;
 	double ran, ready; /* of all threads: on a CPU; runnable, waiting for a CPU */
 	double sampled[EVIDENCE_CLASSES]; /* time that all samples of a class represent */
-	uint32_t cpus;                    /* CPUs of the machine */
+	double spun;        /* of samples of CPU time: threads spin, which is waiting */
+	uint32_t cpus;      /* CPUs of the machine */
 	uint64_t ignored;   /* threads and objects too short-lived to examine individually */
 	bool calls_sampled; /* the time in system calls was measured by samples, not by probes */
 };

@@ -290,7 +290,7 @@ static const struct column evidence_columns[] = {
 			"threads together ran, "
 			"and were ready but had no CPU. _sampled_cpu_, _sampled_sync_, "
 			"_sampled_io_, _sampled_system_: seconds that samples stand for, by what "
-			"threads did. "
+			"threads did; _spun_: of _sampled_cpu_, spinning, which is waiting. "
 			"_cpus_: number of CPUs. _ignored_: threads and objects too short-lived to "
 			"be examined individually. _calls_sampled_: 1 if the time in "
 			"system calls was measured by samples."),
@@ -309,6 +309,7 @@ const struct column store_numbers[STORE_NUMBERS] = {
 	NAMED("sampled_sync", REAL, evidence_run, sampled[1]),
 	NAMED("sampled_system", REAL, evidence_run, sampled[3]),
 	COLUMN(REAL, evidence_run, seconds),
+	COLUMN(REAL, evidence_run, spun),
 	COLUMN(REAL, evidence_run, threads),
 	COLUMN(REAL, evidence_run, time),
 };

@@ -14,6 +14,7 @@ const struct object_kind_row object_kinds[OBJECT_KINDS] = {
 	[OBJECT_OPENMP] = {"openmp", SYNC, IDLE_NEVER, false},
 	[OBJECT_SERIAL] = {"serial", SYNC, IDLE_NEVER, false},
 	[OBJECT_MESSAGE] = {"message", SYNC, IDLE_NEVER, false},
+	[OBJECT_GPU] = {"gpu", SYNC, IDLE_NEVER, false},
 	[OBJECT_PROCESS] = {"process", SYNC, IDLE_NEVER, true},
 	[OBJECT_SLEEP] = {"sleep", SYNC, IDLE_ALWAYS, false},
 	[OBJECT_SIGNAL] = {"signal", SYNC, IDLE_AT_ONCE, false},

@@ -14,6 +14,7 @@ enum object_kind {
 	OBJECT_OPENMP,
 	OBJECT_SERIAL, /* what one thread runs between parallel regions */
 	OBJECT_MESSAGE,
+	OBJECT_GPU, /* by the function of the runtime that waits for it, or copies */
 	OBJECT_PROCESS,
 	OBJECT_SLEEP,
 	OBJECT_SIGNAL,

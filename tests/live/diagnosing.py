@@ -32,6 +32,7 @@ FOLDER = Path(KEPT.name)
 LIMIT = 120  # seconds for one run
 SETTLED = 1  # seconds for which nothing must be left to be tested
 LIBRARY = "libhot_library.so"
+GPU_LIBRARY = "libcuda.so.1"  # the name by which a driver is known
 SEVERAL = os.cpu_count() > 1
 
 THRESHOLDS = {"cpu": 0.20, "system": 0.20, "sync": 0.20, "io": 0.20, "small-io": 0.10, "imbalance": 0.15}
@@ -139,6 +140,9 @@ VICTIMS = {
                       step="the loop at regions.c:* in merge runs in one thread while the others wait: *"),
     "ticket": Victim(Want("sync", "take_turn@take_turn", truth="take_turn", sync="variable/turn*"),
                      Want("cpu", "compute@compute", truth="compute"), besides=[UNEVEN]),
+    "gpu": Victim(Want("sync", "await_result", truth="await_result", sync="gpu/cuStreamSynchronize"),
+                  Want("sync", "fetch_result", truth="fetch_result", sync="gpu/cuMemcpyDtoH_v2"),
+                  Want("cpu", "prepare@prepare", truth="prepare"), step="copy less between host and GPU, *"),
     "meeting": Victim(Want("sync", "meet", "meet@spin", "meet@wait", truth="meet", sync="barrier/meeting*"),
                       Want("imbalance", "compute@compute", truth="compute"), Want("cpu", "compute@compute", truth="compute"),
                       step="balance the work of *"),
@@ -185,7 +189,8 @@ VICTIMS = {
 FLAGS = ("-O2", "-g", "-pthread", "-D_GNU_SOURCE")
 COMPILERS = {".c": "gcc", ".cc": "g++", ".f90": "gfortran"}
 LINKED = {"library": ("-L{folder}", "-lhot_library", "-Wl,-rpath,$ORIGIN"), "late": ("-ldl", "-Wl,-rpath,$ORIGIN"),
-          "openmp": ("-fopenmp",), "regions": ("-fopenmp",)}
+          "openmp": ("-fopenmp",), "regions": ("-fopenmp",),
+          "gpu": (f"{{folder}}/{GPU_LIBRARY}", "-Wl,-rpath,$ORIGIN")}
 
 
 def source_of(name):
@@ -202,6 +207,16 @@ def library():
 
 
 @functools.lru_cache(None)
+def gpu_library():
+    """Without symbols but those that programs link to, as drivers are."""
+    path = FOLDER / GPU_LIBRARY
+    run_tool(COMPILERS[".c"], *FLAGS, "-shared", "-fPIC", "-fvisibility=hidden", f"-Wl,-soname,{GPU_LIBRARY}", "-o", path,
+             SOURCES / "gpu_library.c")
+    run_tool("strip", path)
+    return path
+
+
+@functools.lru_cache(None)
 def victim(name):
     """Where the program is, which is built if it was not."""
     source, path = source_of(name), FOLDER / name
@@ -211,6 +226,8 @@ def victim(name):
             raise Skip(f"no {tool}")
     if name in ("library", "late"):
         library()
+    if name == "gpu":
+        gpu_library()
     more = ("-J", FOLDER) if source.suffix == ".f90" else ()
     run_tool(compiler, *FLAGS, *more, "-o", path, source, *(word.format(folder=FOLDER) for word in LINKED.get(name, ())))
     if name == "stripped":
@@ -681,7 +698,8 @@ def main():
         Path(words[1]).mkdir(parents=True, exist_ok=True)
         for name in fnmatch.filter(VICTIMS, words[2] if len(words) > 2 else "*"):
             shutil.copy(victim(name), words[1])
-        shutil.copy(library(), words[1])
+        for built in (library(), gpu_library()):
+            shutil.copy(built, words[1])
     elif words[:1] == ["compare"] and len(words) > 1:
         name = words[1]
         run = diagnose(name, *words[3:], seconds=float(words[2]) if len(words) > 2 else None)

@@ -7,6 +7,7 @@
 #include "unwind/codes.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -17,6 +18,7 @@
 #include "base/log.h"
 #include "base/vec.h"
 #include "module/lazy_file.h"
+#include "process/started.h"
 #include "unwind/links.h"
 
 struct file_identity {
@@ -165,6 +167,20 @@ static int hold(int pid, const struct mapped_module *file, struct stat *st, stru
 	return ok ? fd : -1;
 }
 
+/* The path of the program itself is that by which it was started. */
+static const char *path_for_people(struct codes *c, int pid, const struct mapped_module *file,
+				   const struct stat *st)
+{
+	char name[PATH_MAX], path[PATH_MAX + 32];
+	struct stat started;
+	if (file->deleted || !started_as(pid, name, sizeof(name)))
+		return file->path;
+	snprintf(path, sizeof(path), "/proc/%d/root%s", pid, name);
+	if (stat(path, &started) || started.st_dev != st->st_dev || started.st_ino != st->st_ino)
+		return file->path;
+	return arena_strdup(&c->arena, name);
+}
+
 static struct code *open_file(struct codes *c, int pid, const struct mapped_module *file)
 {
 	struct err e = {0};
@@ -193,6 +209,7 @@ static struct code *open_file(struct codes *c, int pid, const struct mapped_modu
 		return failed_code(c, file, rc, &e);
 	struct code *code = add_code(c, file);
 	code->identity = ARENA_DUP(&c->arena, &id, 1);
+	code->path = path_for_people(c, pid, file, &st);
 	rc = fill_code(c, code, module, &e);
 	if (rc)
 		code->problem = arena_strdup(&c->arena, e.text);

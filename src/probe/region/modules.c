@@ -2,10 +2,9 @@
 #include "probe/region/modules.h"
 
 #include <elf.h>
-#include <stdio.h>
 #include <string.h>
 
-#include "base/fault.h"
+#include "process/auxv.h"
 #include "process/memory.h"
 
 int target_modules(struct target *t, module_visitor visit, void *ctx, struct err *e)
@@ -60,14 +59,5 @@ const struct symbol *module_find_symbol(const struct module *m, const char *name
 
 uint64_t dynamic_linker_base(int pid)
 {
-	char path[32];
-	uint64_t pair[2], base = 0;
-	snprintf(path, sizeof(path), "/proc/%d/auxv", pid);
-	FILE *f = fault("auxv-open", EMFILE) ? NULL : fopen(path, "re");
-	while (f && fread(pair, sizeof(pair), 1, f) == 1 && pair[0] != AT_NULL)
-		if (pair[0] == AT_BASE)
-			base = pair[1];
-	if (f)
-		fclose(f);
-	return base;
+	return auxv_value(pid, AT_BASE);
 }

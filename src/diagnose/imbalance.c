@@ -4,7 +4,8 @@
  * work, and so may processes that began to execute the same program at about the same time. In a
  * part of the code, only threads that executed it are compared, or waited for others in it: one
  * that has very little to do may not be seen otherwise. Spinning is not work, and serial
- * code is not divided. Idle threads are left out. */
+ * code is not divided. Idle threads are left out,
+ * and threads among which a runtime moves work. */
 #include "diagnose/inside.h"
 
 /* Returns the CPU time of each thread so far; the caller frees it. It is one pass over the amounts
@@ -102,7 +103,7 @@ static bool takes_part(const struct diagnosis *d, const struct live_experiment *
 		       double amount)
 {
 	const struct machine_thread *t = &d->own->machine.threads.data[thread];
-	if (!t->tid || !machine_has(&d->own->machine, x->focus.part[MACHINE], thread))
+	if (!t->tid || t->shares || !machine_has(&d->own->machine, x->focus.part[MACHINE], thread))
 		return false;
 	if (x->focus.part[CODE] != CODE)
 		return amount > 0;

@@ -60,6 +60,7 @@ static const struct {
 	{"__kmp_*", OBJECT_OPENMP},
 	{"MPI_*", OBJECT_MESSAGE},
 	{"PMPI_*", OBJECT_MESSAGE},
+	{"runtime.*", OBJECT_PARKED},
 	{"cuStreamSynchronize*", OBJECT_GPU},
 	{"cuCtxSynchronize*", OBJECT_GPU},
 	{"cuEventSynchronize*", OBJECT_GPU},

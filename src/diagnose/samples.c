@@ -48,8 +48,10 @@ void samples_release(struct samples *s)
 static bool is_startup(const struct frame *f)
 {
 	static const char *const names[] = {
-		"_start",  "__libc_start_main", "start_thread",   "clone",   "clone3",
-		"__clone", "thread_start",      "_dl_start_user", "__clone3"};
+		"_start",         "__libc_start_main", "start_thread",        "clone",
+		"clone3",         "__clone",           "thread_start",        "_dl_start_user",
+		"__clone3",       "runtime.goexit",    "runtime.goexit.abi0", "runtime.main",
+		"runtime.mstart", "runtime.mcall"};
 	const char *name = code_name_at(f->code, f->va);
 	if (!strncmp(name, "__libc_start", 12))
 		return true;
@@ -83,6 +85,15 @@ static void add_frame(struct samples *s, const struct frame *f)
 	code_parts_around(s->code, f->code, f->exact ? f->va : f->va - 1, &s->chain);
 	if (s->chain.len > before)
 		note_edge(s, before ? s->chain.data[before - 1] : CODE, s->chain.data[before]);
+}
+
+/* Threads of Go run goroutines, which move among them. */
+static void note_sharing(struct samples *s, uint32_t thread, const struct walk *w)
+{
+	struct machine_thread *t = &s->machine->threads.data[thread];
+	const struct frame *f = w->frames.len ? &vec_last(&w->frames) : NULL;
+	if (!t->shares && f)
+		t->shares = !strncmp(code_name_at(f->code, f->va), "runtime.", 8);
 }
 
 static void note_region(struct samples *s)
@@ -531,6 +542,7 @@ static void note_stack(struct samples *s, const struct seen_stack *x)
 		s->machine->processes.data[process].ran += seconds;
 	}
 	find_chain(s, x->walk);
+	note_sharing(s, thread, x->walk);
 	s->serial = teams_sample(&s->teams, process, thread, &s->place, seconds, &s->chain);
 	if (x->call && note_ignored(s, process, thread, x->walk, x->call, x->node, seconds))
 		return;

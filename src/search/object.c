@@ -19,6 +19,7 @@ const struct object_kind_row object_kinds[OBJECT_KINDS] = {
 	[OBJECT_SLEEP] = {"sleep", SYNC, IDLE_ALWAYS, false},
 	[OBJECT_SIGNAL] = {"signal", SYNC, IDLE_AT_ONCE, false},
 	[OBJECT_EVENT] = {"event", SYNC, IDLE_ALWAYS, false},
+	[OBJECT_PARKED] = {"parked", SYNC, IDLE_ALWAYS, true},
 	[OBJECT_FUTEX] = {"futex", SYNC, IDLE_BESIDE, false},
 	[OBJECT_FILE] = {"file", FILES, IDLE_NEVER, false},
 	[OBJECT_PIPE] = {"pipe", FILES, IDLE_BESIDE, false},

@@ -18,8 +18,9 @@ enum object_kind {
 	OBJECT_PROCESS,
 	OBJECT_SLEEP,
 	OBJECT_SIGNAL,
-	OBJECT_EVENT, /* a descriptor by which others wake a thread: eventfd, signalfd, ... */
-	OBJECT_FUTEX, /* none of the above, or not known yet */
+	OBJECT_EVENT,  /* a descriptor by which others wake a thread: eventfd, signalfd, ... */
+	OBJECT_PARKED, /* the thread has nothing to run: a runtime (Go) runs others instead */
+	OBJECT_FUTEX,  /* none of the above, or not known yet */
 	OBJECT_FILE,
 	OBJECT_PIPE,
 	OBJECT_SOCKET,
@@ -46,7 +47,7 @@ struct object_kind_row {
 	const char *name;
 	uint8_t hierarchy; /* SYNC or FILES */
 	uint8_t idles;     /* enum idleness of a thread that waits for it long */
-	bool joins;        /* the wait ends when a thread or process ends */
+	bool joins; /* the wait ends when a thread or process ends, or gives the thread work */
 };
 
 /* True if waiting for such an object can make the program slow. It does not if the thread has no

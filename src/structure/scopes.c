@@ -2,10 +2,21 @@
  * innermost of its loops that can hold it, with the inlined calls in between. */
 #include "structure/builder.h"
 
+/* Some compilers (Go) do not say where an inlined function is: then it is where its code is. */
+static uint32_t inlined_file(const struct structure_builder *b, uint32_t context)
+{
+	uint32_t file = unit_file(b, context_scope(b, context)->decl_file);
+	if (file != DEBUG_NONE)
+		return file;
+	vec_each (p, &b->pieces)
+		if (p->context == context && p->line)
+			return p->file;
+	return DEBUG_NONE;
+}
+
 static uint32_t inline_node(struct structure_builder *b, uint32_t parent, uint32_t context)
 {
-	uint32_t file = b->alien ? b->contexts[context].file
-				 : unit_file(b, context_scope(b, context)->decl_file);
+	uint32_t file = b->alien ? b->contexts[context].file : inlined_file(b, context);
 	uint32_t n = node_get(b, parent, SCOPE_INLINE, context, file);
 	if (b->alien)
 		b->nodes.data[n].flags = SCOPE_ALIEN;

@@ -221,6 +221,20 @@ static void who_waits_for_the_team_takes_part(void **state)
 	vec_free(&x.before);
 }
 
+static void threads_that_share_work_are_not_compared(void **state)
+{
+	(void)state;
+	uint32_t second = add_thread(0, 1001, 0);
+	struct live_experiment x = of(focus_whole());
+	does(CODE, 1, 6);
+	does(CODE, second, 2);
+	assert_loss(&x, 2);
+	for (uint32_t i = 0; i < the.d.own->machine.threads.len; i++)
+		the.d.own->machine.threads.data[i].shares = true;
+	assert_loss(&x, 0);
+	vec_free(&x.before);
+}
+
 static void serial_code_is_not_divided(void **state)
 {
 	(void)state;
@@ -269,6 +283,7 @@ int main(void)
 		IMBALANCE_TEST(the_idle_take_no_part),
 		IMBALANCE_TEST(who_came_there_takes_part),
 		IMBALANCE_TEST(who_waits_for_the_team_takes_part),
+		IMBALANCE_TEST(threads_that_share_work_are_not_compared),
 		IMBALANCE_TEST(serial_code_is_not_divided),
 		IMBALANCE_TEST(processes_of_the_same_program_are_a_group),
 	};

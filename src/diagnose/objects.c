@@ -10,6 +10,7 @@
 #include "diagnose/code.h"
 #include "diagnose/condition.h"
 #include "process/call_name.h"
+#include "process/holders.h"
 #include "process/memory.h"
 
 /* An object becomes a part of the search when threads have waited for it for `noticeable`. If its
@@ -171,9 +172,20 @@ static void name_file(struct waits *w, struct wait_object *o)
 	}
 	if (o->kind == OBJECT_OTHER)
 		o->kind = (uint8_t)kind_of_file(d.kind);
-	o->name = arena_strdup(w->arena, d.path);
+	o->name = o->path = arena_strdup(w->arena, d.path);
 	o->named = true;
 	o->checked = w->time;
+}
+
+/* "from gzip (4711)": who is at the other end of a pipe. */
+static void name_peer(struct waits *w, struct wait_object *o)
+{
+	struct holder peer;
+	bool writes;
+	if (o->path &&
+	    pipe_peer(w->machine->processes.data[o->process].pid, (int)o->id, &peer, &writes))
+		o->name = arena_printf(w->arena, "%s %s (%d)", writes ? "from" : "to", peer.name,
+				       peer.pid);
 }
 
 /* Returns true if the descriptor refers to another file by now: numbers of closed files are
@@ -185,7 +197,7 @@ static bool refers_elsewhere(struct waits *w, struct wait_object *o)
 	    w->time - o->checked < check_period)
 		return false;
 	o->checked = w->time;
-	return read_descriptor(w, o, &d) && strcmp(d.path, o->name) != 0;
+	return o->path && read_descriptor(w, o, &d) && strcmp(d.path, o->path) != 0;
 }
 
 /* "eventfd 7" */
@@ -621,6 +633,8 @@ void waits_register(struct waits *w, uint32_t object)
 	if (!o->named && object_kinds[o->kind].hierarchy == SYNC)
 		name_memory(w, o); /* its module may have been mapped since */
 	find_maker(w, o);
+	if (o->kind == OBJECT_PIPE)
+		name_peer(w, o);
 	uint32_t kind = new_part(w, object_kinds[o->kind].hierarchy, o->kind);
 	o->part = new_part(w, kind, object);
 }

@@ -15,6 +15,7 @@ struct wait_object {
 	uint32_t process;
 	uint64_t id; /* address of the object, descriptor, or what stands for others (objects.c) */
 	const char *name; /* of the variable, path of the file, ...; never NULL */
+	const char *path; /* of a descriptor: what it referred to; or NULL */
 	bool named;       /* its name is more than an address */
 	/* For an object without a name: */
 	struct code *maker; /* the code that made it; NULL: that was not seen */

@@ -158,7 +158,7 @@ VICTIMS = {
     "sleeping": Victim(Want("sync", "poll_device", "poll_device@poll", truth="poll_device", sync="sleep*")),
     # On a busy machine, its client does not sleep long enough to be idle.
     "server": Victim(Want("cpu", "answer@answer", truth="answer"), besides=[Want("sync", "*", sync="sleep*")]),
-    "pipe": Victim(Want("io", "fetch", truth="fetch", file="pipe/*"), Want("cpu", "compose@compose", truth="compose")),
+    "pipe": Victim(Want("io", "fetch", truth="fetch", file="pipe/from pipe*"), Want("cpu", "compose@compose", truth="compose")),
     "fsync": Victim(Want("small-io", "append_line", truth="append_line", file="file/*diagnose-log*"),
                     besides=[Want("io", "append_line"), *BUSY], step="* operations per second move * bytes each on average: *"),
     "bytes": Victim(Want("small-io", "put", "put@put", truth="put", file="file/*diagnose-bytes*"),

@@ -18,9 +18,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "process/holders.h"
 #include "process/interrupted.h"
 #include "process/launch.h"
 #include "process/memory.h"
+#include "process/started.h"
 #include "process/threads.h"
 #include "process/tracee.h"
 
@@ -278,6 +280,61 @@ static void end(int pid)
 	waitpid(pid, NULL, 0);
 }
 
+static void who_is_at_the_other_end_of_a_pipe_is_found(void **state)
+{
+	struct holder peer;
+	bool writes;
+	int ends[2], own[2];
+	(void)state;
+	assert_int_equal(pipe(ends), 0);
+	int writer = sleeper();
+	close(ends[1]);
+	assert_true(pipe_peer(getpid(), ends[0], &peer, &writes));
+	assert_int_equal(peer.pid, writer);
+	assert_string_equal(peer.name, "test_process");
+	assert_true(writes);
+	/* The child has both ends, and nobody else writes. */
+	assert_true(pipe_peer(writer, ends[1], &peer, &writes));
+	assert_int_equal(peer.pid, getpid());
+	assert_false(writes);
+	end(writer);
+	assert_false(pipe_peer(getpid(), ends[0], &peer, &writes));
+	close(ends[0]);
+	assert_int_equal(pipe(own), 0);
+	assert_false(pipe_peer(getpid(), own[0], &peer, &writes)); /* only itself */
+	assert_false(pipe_peer(getpid(), own[1], &peer, &writes));
+	close(own[0]);
+	close(own[1]);
+	int file = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	assert_false(pipe_peer(getpid(), file, &peer, &writes));
+	close(file);
+	assert_false(pipe_peer(getpid(), 12345, &peer, &writes));
+}
+
+/* By the name of a link to it. */
+static void a_program_is_called_as_it_was_started(void **state)
+{
+	char link[] = "/tmp/sonde-started-XXXXXX", name[4096];
+	(void)state;
+	assert_non_null(mkdtemp(link));
+	char path[64];
+	snprintf(path, sizeof(path), "%s/another", link);
+	assert_int_equal(symlink("/bin/sleep", path), 0);
+	int pid = fork();
+	if (!pid) {
+		execl(path, path, "100", NULL);
+		_exit(1);
+	}
+	for (int i = 0; i < 1000 && (!started_as(pid, name, sizeof(name)) || strcmp(name, path));
+	     i++)
+		usleep(1000);
+	assert_string_equal(name, path);
+	end(pid);
+	assert_false(started_as(pid, name, sizeof(name)));
+	unlink(path);
+	rmdir(link);
+}
+
 static void a_process_that_ended_is_refused(void **state)
 {
 	struct err e;
@@ -402,6 +459,8 @@ int main(void)
 		cmocka_unit_test(threads_are_listed),
 		cmocka_unit_test(what_is_gone_is_told),
 		cmocka_unit_test(caught_signals_are_known),
+		cmocka_unit_test(who_is_at_the_other_end_of_a_pipe_is_found),
+		cmocka_unit_test(a_program_is_called_as_it_was_started),
 		cmocka_unit_test(a_process_that_ended_is_refused),
 		cmocka_unit_test(another_tracer_is_named),
 		cmocka_unit_test(another_user_is_told),

@@ -49,9 +49,11 @@ static int run(const void *args, const struct operands *operands)
 	int not_started;
 	check_program("count", "", operands, &a->pid);
 	check_output(a->output);
+	const int pid = (int)a->pid.value;
 	const struct count_options o = {
 		.session = {.argv = operands->count ? operands->list : NULL,
-			    .pid = (int)a->pid.value,
+			    .pids = &pid,
+			    .pid_count = a->pid.given,
 			    .output = a->output,
 			    .seconds = parse_seconds("--duration", a->duration),
 			    .message = on_sentence,

@@ -11,6 +11,7 @@
 
 #include "base/quantity.h"
 #include "cli/args/overhead.h"
+#include "cli/args/processes.h"
 #include "cli/args/seconds.h"
 #include "cli/command.h"
 #include "cli/live/region.h"
@@ -29,9 +30,9 @@ enum {
 
 struct diagnose_args {
 	const char *output, *duration, *max_overhead, *deep_threshold;
-	struct option_number pid;
+	const char *pids;
 	unsigned strategy;
-	bool loops, long_names, json;
+	bool loops, long_names, json, alone;
 };
 
 static double thresholds[HYPOTHESES]; /* set by the user; 0: not set */
@@ -129,11 +130,13 @@ static void write_findings(const struct diagnose_args *a, const struct diagnosis
 /* ---- from beginning to end ---- */
 
 static struct diagnose_options options_of(const struct diagnose_args *a,
-					  const struct operands *operands)
+					  const struct operands *operands, const tid_list *pids)
 {
 	struct diagnose_options o = {
 		.session = {.argv = operands->count ? operands->list : NULL,
-			    .pid = (int)a->pid.value,
+			    .pids = pids->data,
+			    .pid_count = pids->len,
+			    .alone = a->alone,
 			    .output = a->output,
 			    .seconds = parse_seconds("--duration", a->duration),
 			    .message = on_sentence},
@@ -154,17 +157,21 @@ static struct diagnose_options options_of(const struct diagnose_args *a,
 static int run(const void *args, const struct operands *operands)
 {
 	const struct diagnose_args *a = args;
-	int fd = a->pid.given && !a->json ? STDOUT_FILENO : STDERR_FILENO, not_started;
+	int fd = a->pids && !a->json ? STDOUT_FILENO : STDERR_FILENO, not_started;
 	struct live_region region = {0};
 	struct err e;
-	check_program("diagnose", "", operands, &a->pid);
+	check_either("diagnose", "", operands, a->pids);
 	check_output(a->output);
-	struct diagnose_options o = options_of(a, operands);
+	tid_list pids = {0};
+	if (a->pids)
+		parse_processes("--pid", a->pids, &pids);
+	struct diagnose_options o = options_of(a, operands, &pids);
 	o.session.ctx = &region;
 	live_region_init(&region, fd);
 	struct diagnosis *d = diagnose_new(&o);
 	if (session_start(&d->session, &not_started, &e)) {
 		diagnose_free(d);
+		vec_free(&pids);
 		return observe_failed("diagnose", not_started, &e);
 	}
 	watch(&region, d);
@@ -176,6 +183,7 @@ static int run(const void *args, const struct operands *operands)
 		write_findings(a, d, fd);
 	int status = observe_end("diagnose", &d->session);
 	diagnose_free(d);
+	vec_free(&pids);
 	return status;
 }
 
@@ -201,7 +209,10 @@ static const struct option options[] = {
 	OPTION("json", OPTION_FLAG, struct diagnose_args, json, .letter = 'j',
 	       .help = "write the findings as JSON to standard output"),
 	OPTION_LONG_NAMES(struct diagnose_args, long_names),
-	OPTION_PID(struct diagnose_args, pid),
+	OPTION("pid", OPTION_TEXT, struct diagnose_args, pids, .letter = 'p', .value = "WHO[,WHO]",
+	       .help = "attach to running processes (PID or name) and their descendants"),
+	OPTION("no-children", OPTION_FLAG, struct diagnose_args, alone,
+	       .help = "with -p: without their descendants"),
 	OPTION_OUTPUT(struct diagnose_args, output),
 	{0},
 };

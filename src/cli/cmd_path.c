@@ -327,9 +327,11 @@ static int run(const void *args, const struct operands *operands)
 	struct path_show w = {.args = a, .fd = a->pid.given ? STDOUT_FILENO : STDERR_FILENO};
 	w.live = can_be_live(a, !a->pid.given, w.fd);
 	w.interval = interval > 0 ? interval : w.live ? 1 : 0;
+	const int pid = (int)a->pid.value;
 	const struct path_options o = {
 		.session = {.argv = operands->count ? operands->list : NULL,
-			    .pid = (int)a->pid.value,
+			    .pids = &pid,
+			    .pid_count = a->pid.given,
 			    .output = a->output,
 			    .seconds = parse_seconds("--duration", a->duration),
 			    .message = show_message,

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/vec.h"
+#include "cli/args/processes.h"
 #include "cli/args/seconds.h"
 #include "cli/command.h"
 #include "cli/observe.h"
@@ -26,7 +27,7 @@ enum {
 struct record_args {
 	const char *output, *pids, *tids, *duration;
 	struct option_number hz, max_stack;
-	bool wall;
+	bool wall, alone;
 };
 
 /* --event may be repeated, and takes lists. */
@@ -150,11 +151,13 @@ static int record(const struct record_args *a, const struct record_options *o)
 static int run(const void *args, const struct operands *operands)
 {
 	const struct record_args *a = args;
-	numbers pids = {0}, tids = {0};
+	tid_list pids = {0};
+	numbers tids = {0};
 	check_ranges(a);
 	if (!event_count)
 		events[event_count++] = "cpu-clock";
-	add_numbers(&pids, "--pid", a->pids);
+	if (a->pids)
+		parse_processes("--pid", a->pids, &pids);
 	add_numbers(&tids, "--tid", a->tids);
 	if (operands->count && pids.len + tids.len)
 		die("record takes a program to run or processes to observe, not both");
@@ -164,11 +167,11 @@ static int run(const void *args, const struct operands *operands)
 	struct progress progress = {0};
 	const struct record_options o = {
 		.session = {.argv = operands->count ? operands->list : NULL,
-			    .pid = pids.len == 1 ? pids.data[0] : 0,
+			    .pids = pids.data,
+			    .pid_count = pids.len,
+			    .alone = a->alone,
 			    .output = a->output,
 			    .seconds = parse_seconds("--duration", a->duration)},
-		.pids = pids.data,
-		.pid_count = pids.len,
 		.tids = tids.data,
 		.tid_count = tids.len,
 		.events = events,
@@ -201,8 +204,10 @@ static const struct option options[] = {
 	       .help = "stop recording after this time; the program continues"),
 	OPTION("max-stack", OPTION_NUMBER, struct record_args, max_stack, .value = "BYTES",
 	       .help = "stack bytes copied with each sample"),
-	OPTION("pid", OPTION_TEXT, struct record_args, pids, .letter = 'p', .value = "PID[,PID]",
-	       .help = "observe running processes and their descendants"),
+	OPTION("pid", OPTION_TEXT, struct record_args, pids, .letter = 'p', .value = "WHO[,WHO]",
+	       .help = "observe running processes (PID or name) and their descendants"),
+	OPTION("no-children", OPTION_FLAG, struct record_args, alone,
+	       .help = "with -p: without their descendants"),
 	OPTION("tid", OPTION_TEXT, struct record_args, tids, .letter = 't', .value = "TID[,TID]",
 	       .help = "observe single threads"),
 	{0},

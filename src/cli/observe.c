@@ -17,14 +17,20 @@ void check_output(const char *output)
 		die("--output needs the name of a file");
 }
 
+void check_either(const char *command, const char *must, const struct operands *operands,
+		  bool attaches)
+{
+	if (operands->count && attaches)
+		die("%s takes a program to run or a process to attach to, not both", command);
+	if (!operands->count && !attaches)
+		die("%s needs a program or a process: sonde %s %s-- CMD, or sonde %s %s-p PID",
+		    command, command, must, command, must);
+}
+
 void check_program(const char *command, const char *must, const struct operands *operands,
 		   const struct option_number *pid)
 {
-	if (operands->count && pid->given)
-		die("%s takes a program to run or a process to attach to, not both", command);
-	if (!operands->count && !pid->given)
-		die("%s needs a program or a process: sonde %s %s-- CMD, or sonde %s %s-p PID",
-		    command, command, must, command, must);
+	check_either(command, must, operands, pid->given);
 	if (pid->given && (!pid->value || pid->value > INT32_MAX))
 		die("--pid takes a process ID, not %" PRIu64, pid->value);
 }

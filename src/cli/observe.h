@@ -8,6 +8,9 @@
 void check_output(const char *output);
 /* And this one: there must be a program to run or a process, and not both. `must` is what else the
  * command line needs, for the message: "-f FUNC ". */
+void check_either(const char *command, const char *must, const struct operands *operands,
+		  bool attaches);
+/* The same, where the process is told by its ID. */
 void check_program(const char *command, const char *must, const struct operands *operands,
 		   const struct option_number *pid);
 

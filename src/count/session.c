@@ -37,7 +37,7 @@ static void on_prepared(void *ctx, uint32_t done, uint32_t total)
 static void on_read(void *ctx, uint32_t done, uint32_t total)
 {
 	const struct count_session *s = ctx;
-	if (!s->session.program || s->o->session.pid)
+	if (!s->session.program || s->o->session.pid_count)
 		s->o->progress(s->o->session.ctx, COUNT_READING, done, total);
 }
 

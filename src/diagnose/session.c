@@ -226,17 +226,31 @@ static void add_member(void *ctx, int pid)
 	vec_push(&d->own->family, pid);
 }
 
+static int watch_running(struct diagnosis *d, struct err *e)
+{
+	const struct session_options *o = d->session.o;
+	int rc = 0;
+	for (unsigned i = 0; i < o->pid_count && !rc; i++)
+		rc = family_watch(&d->session, d->own->samples.sampler, o->pids[i], add_member, d,
+				  e);
+	return rc;
+}
+
 static int open_program(struct session *session, int *not_started, struct err *e)
 {
 	struct diagnosis *d = session->own;
 	struct samples *samples = &d->own->samples;
 	int rc;
-	if (!samples->sampler)
+	if (!samples->sampler && session->o->pid_count > 1)
+		rc = err_set(e, ERR_UNSUPPORTED,
+			     "without perf, only one process can be searched at a time: %s",
+			     d->note);
+	else if (!samples->sampler)
 		rc = probing_open(&d->probing, not_started, e);
 	else if (session->o->argv)
 		rc = starting_open(&d->own->starting, session, samples->sampler, not_started, e);
 	else
-		rc = family_watch(session, samples->sampler, session->o->pid, add_member, d, e);
+		rc = watch_running(d, e);
 	d->own->opened = now_seconds();
 	return rc;
 }

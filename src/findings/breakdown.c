@@ -1,5 +1,7 @@
 /* What the time of a finding is made of, where no part of it is a finding itself: the functions
  * with most samples. */
+#include <string.h>
+
 #include "base/quantity.h"
 #include "findings/limits.h"
 #include "findings/wording.h"
@@ -99,6 +101,17 @@ static void list_objects(const struct breakdown *b, enum hypothesis_id h, struct
 	}
 }
 
+/* Returns the first object with the same name: each process sleeps for itself. */
+static uint32_t namesake(const struct wording *t, uint32_t object)
+{
+	const struct evidence_object *all = t->k->e->objects.data;
+	uint32_t i = 0;
+	while (i < object && (strcmp(all[i].name, all[object].name) != 0 ||
+			      strcmp(all[i].kind, all[object].kind) != 0))
+		i++;
+	return i;
+}
+
 void word_objects(struct wording *t, uint32_t finding, const struct candidate *c)
 {
 	struct breakdown b = {.t = t};
@@ -108,7 +121,7 @@ void word_objects(struct wording *t, uint32_t finding, const struct candidate *c
 		if (chain->object != PROFILE_NONE &&
 		    chain->class == hypotheses[c->hypothesis].samples &&
 		    (whole || is_of(t, c, chain)))
-			add_portion(&b, chain->object, chain->seconds);
+			add_portion(&b, namesake(t, chain->object), chain->seconds);
 	sort_portions(&b);
 	list_objects(&b, (enum hypothesis_id)c->hypothesis, &list);
 	if (list.len)

@@ -11,9 +11,9 @@
 
 struct record_options {
 	struct session_options session;
-	/* What to observe, if no program is started. */
-	const int *pids, *tids;
-	unsigned pid_count, tid_count;
+	/* Single threads to observe, if no program is started. */
+	const int *tids;
+	unsigned tid_count;
 	const char *const *events; /* names */
 	unsigned event_count;      /* 1 .. EVENTS_MAX */
 	unsigned hz;

@@ -87,21 +87,31 @@ static bool is_title(const char *text, size_t size)
 	return !memchr(text, '\0', end) && memchr(text, ' ', end) && *text != '/' && *text != '.';
 }
 
-void facts_of_process(struct profile *p, int pid)
+static void add_process(struct text *command, int pid)
 {
-	struct text words = TEXT_INIT, command = TEXT_INIT;
+	struct text words = TEXT_INIT;
 	char path[32];
 	snprintf(path, sizeof(path), "/proc/%d/cmdline", pid);
-	if (!proc_read_text(path, &words) || !words.len) {
-		text_release(&words);
-		return;
-	}
-	if (is_title(words.data, words.len))
-		text_add(&command, words.data);
+	if (!proc_read_text(path, &words))
+		words.len = 0;
+	if (words.len && command->len)
+		text_add(command, ", ");
+	if (words.len && is_title(words.data, words.len))
+		text_add(command, words.data);
 	else
-		for (size_t at = 0; at < words.len; at += strlen(words.data + at) + 1)
-			add_next_word(&command, words.data + at);
-	profile_fact(p, "command", command.data);
+		for (size_t at = 0; at < words.len; at += strlen(words.data + at) + 1) {
+			text_add(command, at ? " " : "");
+			add_word(command, words.data + at);
+		}
 	text_release(&words);
+}
+
+void facts_of_processes(struct profile *p, const int *pids, unsigned count)
+{
+	struct text command = TEXT_INIT;
+	for (unsigned i = 0; i < count; i++)
+		add_process(&command, pids[i]);
+	if (command.len)
+		profile_fact(p, "command", command.data);
 	text_release(&command);
 }

@@ -27,7 +27,7 @@ int family_watch(struct session *s, struct sampler *sampler, int pid,
 		return rc;
 	if (added)
 		added(ctx, pid);
-	for (unsigned round = 0, found = 1; found && round < MOST_ROUNDS; round++) {
+	for (unsigned round = 0, found = !s->o->alone; found && round < MOST_ROUNDS; round++) {
 		tid_list list = {0};
 		process_descendants(pid, &list);
 		found = 0;

@@ -3,7 +3,8 @@
 #include "sample/sampler.h"
 #include "session/session.h"
 
-/* Lets the sampler watch a process and those that it and its descendants have started. Calls
- * added() for each. An error of the first one is returned; of others, the user is told. */
+/* Lets the sampler watch a process and, unless it is wanted alone, those that it and its
+ * descendants have started. Calls added() for each. An error of the first one is returned; of
+ * others, the user is told. */
 int family_watch(struct session *s, struct sampler *sampler, int pid,
 		 void (*added)(void *ctx, int pid), void *ctx, struct err *e);

@@ -15,7 +15,7 @@ int probing_open(struct probing *p, int *not_started, struct err *e)
 {
 	struct session *s = p->session;
 	if (!s->o->argv)
-		return engine_attach(p->engine, s->o->pid, &p->first, e);
+		return engine_attach(p->engine, s->o->pids[0], &p->first, e);
 	int rc = engine_launch(p->engine, s->o->argv, &p->first, not_started, e);
 	if (rc)
 		return rc;

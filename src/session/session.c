@@ -34,8 +34,8 @@ static void add_facts(struct session *s)
 	facts_of_host(s->profile);
 	if (s->o->argv)
 		facts_of_command(s->profile, s->o->argv);
-	else if (s->o->pid)
-		facts_of_process(s->profile, s->o->pid);
+	else
+		facts_of_processes(s->profile, s->o->pids, s->o->pid_count);
 	s->ops->add_facts(s);
 }
 

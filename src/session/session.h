@@ -14,7 +14,9 @@
 
 struct session_options {
 	char *const *argv; /* a program to start, or NULL */
-	int pid;           /* else a running process; 0: there are several */
+	const int *pids;   /* else running processes */
+	unsigned pid_count;
+	bool alone; /* without their descendants */
 	const char *output;
 	double seconds; /* 0: until all observed processes have ended */
 	/* Shows the user a message of one sentence. */

@@ -83,13 +83,17 @@ OWN static size_t by_table(const char *text)
 
 /* ---- loops that wait, and others that look like it ---- */
 
+/* Sanitizers would add calls. */
+#define PLAIN __attribute__((noipa, no_sanitize("address", "undefined")))
+
 static _Atomic int flag, turn, lock;
 static int plain[64];
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t arrived = PTHREAD_COND_INITIALIZER, next = PTHREAD_COND_INITIALIZER;
 static int count;
 
-static void pause_a_bit(void)
+static inline __attribute__((always_inline, no_sanitize("address", "undefined"))) void
+pause_a_bit(void)
 {
 #ifdef __x86_64__
 	__asm__ volatile("pause");
@@ -98,59 +102,59 @@ static void pause_a_bit(void)
 #endif
 }
 
-OWN static void until_set(void)
+PLAIN static void until_set(void)
 {
 	while (!flag)
 		;
 }
 
-OWN static void until_turn(int mine)
+PLAIN static void until_turn(int mine)
 {
 	while (turn != mine)
 		pause_a_bit();
 }
 
-OWN static void until_turn_or_tired(int mine, int tries)
+PLAIN static void until_turn_or_tired(int mine, int tries)
 {
 	for (int i = 0; turn != mine && i < tries; i++)
 		pause_a_bit();
 }
 
-OWN static void until_turn_yielding(int mine)
+PLAIN static void until_turn_yielding(int mine)
 {
 	while (turn != mine)
 		sched_yield();
 }
 
-OWN static void until_locked(void)
+PLAIN static void until_locked(void)
 {
 	int none = 0;
 	while (!atomic_compare_exchange_weak(&lock, &none, 1))
 		none = 0;
 }
 
-OWN static void until_pointed_is_set(_Atomic int *const *where)
+PLAIN static void until_pointed_is_set(_Atomic int *const *where)
 {
 	while (!**where)
 		pause_a_bit();
 }
 
 /* It waits longer each time. */
-OWN static void backing_off(void)
+PLAIN static void backing_off(void)
 {
 	for (int wait = 1; !flag; wait *= 2)
 		for (int i = 0; i < wait; i++)
 			pause_a_bit();
 }
 
-OWN static void adds_by_exchange(int n)
+PLAIN static void adds_by_exchange(int n)
 {
 	int old = lock;
 	while (!atomic_compare_exchange_weak(&lock, &old, old + n))
 		;
 }
 
-OWN static int finds(int what)
+PLAIN static int finds(int what)
 {
 	int i = 0;
 	while (((volatile int *)plain)[i] != what)
@@ -158,7 +162,7 @@ OWN static int finds(int what)
 	return i;
 }
 
-OWN static int sums(int n)
+PLAIN static int sums(int n)
 {
 	int sum = 0;
 	for (int i = 0; i < n && !flag; i++)
@@ -166,26 +170,26 @@ OWN static int sums(int n)
 	return sum;
 }
 
-OWN static void stores_until_set(void)
+PLAIN static void stores_until_set(void)
 {
 	while (!flag)
 		((volatile int *)plain)[3] = 5;
 }
 
-OWN static void calls_until_set(void)
+PLAIN static void calls_until_set(void)
 {
 	while (!flag)
 		leaf();
 }
 
-OWN static void counts_to_shared(void)
+PLAIN static void counts_to_shared(void)
 {
 	for (int i = 0; i < turn; i++)
 		pause_a_bit();
 }
 
 /* The last of three wakes the others. */
-OWN static void meet(void)
+PLAIN static void meet(void)
 {
 	pthread_mutex_lock(&mutex);
 	if (++count == 3)
@@ -196,7 +200,7 @@ OWN static void meet(void)
 	pthread_mutex_unlock(&mutex);
 }
 
-OWN static void hand_over(void)
+PLAIN static void hand_over(void)
 {
 	pthread_mutex_lock(&mutex);
 	while (count)

@@ -5,6 +5,7 @@
 #include "base/vec.h"
 #include "flow/entry.h"
 #include "flow/flow.h"
+#include "isa/outlined.h"
 
 /* Loops that wait are short. */
 enum { MAX_INSNS = 64 };
@@ -51,15 +52,21 @@ static bool reads_stack(const struct waiting_loop *w, const struct insn *in)
 	return is_load(in) && !is_atomic(in) && in->reads.core & w->stack;
 }
 
+static const char *name_of(const struct code *code, uint64_t function)
+{
+	uint32_t count, i = flow_function_at(code->flow, function);
+	const char *name = i == UINT32_MAX ? NULL : flow_functions(code->flow, &count)[i].name;
+	return name ? name : "";
+}
+
 /* Calls with which a thread passes the time. */
 static bool yields(const struct code *code, uint64_t target)
 {
 	static const char *const names[] = {"sched_yield", "__sched_yield", "pthread_yield",
 					    "thrd_yield"};
-	uint32_t count, i = flow_function_at(code->flow, target);
-	const char *name = i == UINT32_MAX ? NULL : flow_functions(code->flow, &count)[i].name;
-	size_t n = name ? strcspn(name, "@") : 0;
-	for (uint32_t k = 0; name && k < ARRAY_SIZE(names); k++)
+	const char *name = name_of(code, target);
+	size_t n = strcspn(name, "@");
+	for (uint32_t k = 0; k < ARRAY_SIZE(names); k++)
 		if (n == strlen(names[k]) && !strncmp(name, names[k], n))
 			return true;
 	return false;
@@ -75,6 +82,8 @@ static bool add_block(struct waiting_loop *w, const struct block *b)
 			return false;
 		w->leads[w->count++] = va == b->start;
 		va += in->length;
+		if (in->kind == INSN_CALL)
+			outlined_atomic(name_of(w->code, in->target), in);
 		w->written |= in->writes.core;
 		/* A callee leaves its own values behind. */
 		if (in->kind == INSN_CALL)
@@ -132,6 +141,13 @@ static bool is_steady(const struct waiting_loop *w, uint32_t i)
 	return !(inputs(in) & ~w->steady[i]) && !(w->stores && reads_stack(w, in));
 }
 
+/* The same of a test that is only made if another one came out in a certain way. */
+static bool tests_steady(const struct waiting_loop *w, uint32_t i)
+{
+	const struct insn *in = &w->insns[i];
+	return !(inputs(in) & ~w->steady[i] & ~flags) && !(w->stores && reads_stack(w, in));
+}
+
 /* One pass over the loop, if these registers are steady at the beginning of each block. Returns
  * those that are so at the end of each block that writes them. What a call leaves in registers is
  * not used. */
@@ -167,7 +183,7 @@ static bool watches(const struct waiting_loop *w, uint32_t i)
 {
 	const struct insn *in = &w->insns[i];
 	bool loads = is_load(in) && !reads_stack(w, in) && !(in->flags & INSN_EXCLUSIVE_END);
-	return is_steady(w, i) && (loads || inputs(in) & w->watched);
+	return tests_steady(w, i) && (loads || inputs(in) & w->watched);
 }
 
 static void find_watched(struct waiting_loop *w)

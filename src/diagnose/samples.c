@@ -217,6 +217,20 @@ static void give_to_search(struct samples *s, uint32_t thread, uint32_t class)
 		search_sample(s->search, &x);
 }
 
+/* Returns the node of the innermost frame that is not plumbing: a thread that sleeps does so in the
+ * code that called sleep(). */
+static uint32_t own_node(const struct samples *s, const struct walk *w, uint32_t node)
+{
+	const struct profile_node *all = s->sink->stacks.profile->nodes.data;
+	while (node && all[node].kind != NODE_FRAME && all[node].kind != NODE_LEAF)
+		node = all[node].parent;
+	uint32_t own = node;
+	for (uint32_t i = 0; i + 1 < w->frames.len && own; i++, own = all[own].parent)
+		if (!is_plumbing_at(w->frames.data[i].code, w->frames.data[i].va))
+			return own;
+	return node;
+}
+
 static void note_place(struct samples *s, uint32_t thread, uint32_t node, uint32_t object)
 {
 	while (s->last.len <= thread)
@@ -548,7 +562,8 @@ static void note_stack(struct samples *s, const struct seen_stack *x)
 		return;
 	uint32_t object = waited_for(s, process, thread, x);
 	if (x->node != PROFILE_NONE)
-		note_place(s, thread, x->node, x->call ? object : LEDGER_NONE);
+		note_place(s, thread, own_node(s, x->walk, x->node),
+			   x->call ? object : LEDGER_NONE);
 	if (object != LEDGER_NONE && !x->call)
 		s->seconds[SAMPLE_CPU] += seconds;
 	if (object != LEDGER_NONE && has_no_work(s))

@@ -85,20 +85,39 @@ static void find_truths(struct truths *t)
 	}
 }
 
+/* Returns the innermost part of a chain that is true, or PROFILE_NONE. */
+static uint32_t innermost_truth(const struct truths *t, const struct evidence_chain *c)
+{
+	const uint32_t *parts = t->k->e->parts.data + c->first;
+	uint32_t i = c->length;
+	while (i && hashmap_get(&t->at, parts[i - 1]) == HASHMAP_NONE)
+		i--;
+	return i ? parts[i - 1] : PROFILE_NONE;
+}
+
 static void explain(struct truths *t)
 {
 	const struct evidence *e = t->k->e;
 	t->explained = xcalloc(t->k->p->resources.len, sizeof(*t->explained));
 	vec_each (c, &e->chains) {
-		uint32_t i = c->length;
 		if (c->class != hypotheses[t->hypothesis].samples)
 			continue;
 		t->samples += c->samples;
-		while (i && hashmap_get(&t->at, e->parts.data[c->first + i - 1]) == HASHMAP_NONE)
-			i--;
-		if (i)
-			t->explained[e->parts.data[c->first + i - 1]] += c->seconds;
+		uint32_t part = innermost_truth(t, c);
+		if (part != PROFILE_NONE)
+			t->explained[part] += c->seconds;
 	}
+}
+
+/* Returns the seconds of an object that a part itself explains, and none of its parts. */
+static double explained_of(const struct truths *t, uint32_t part, uint32_t object)
+{
+	double sum = 0;
+	vec_each (c, &t->k->e->chains)
+		if (c->class == hypotheses[t->hypothesis].samples && c->object == object &&
+		    innermost_truth(t, c) == part)
+			sum += c->seconds;
+	return sum;
 }
 
 /* Returns true if one experiment leads to the other through true ones. */
@@ -206,15 +225,18 @@ static uint32_t true_of_object(const struct known *k, uint32_t experiment, uint3
 
 /* Adds waiting, for each object that has a large share of it. Where no samples show the waiting,
  * these are the objects for which it is true. */
-static void add_waiting(struct candidate_choice *c, enum hypothesis_id h, uint32_t experiment,
-			uint32_t part, bool spread, double own)
+static void add_waiting(struct candidate_choice *c, const struct truths *t, uint32_t experiment,
+			uint32_t part, bool spread)
 {
 	const struct known *k = c->k;
+	enum hypothesis_id h = t->hypothesis;
 	uint32_t ignored, reported = 0;
 	uint64_t count;
-	double all = known_seconds(k, h, part, PROFILE_NONE, &ignored, &count);
+	double own = t->explained[part];
+	double all = spread ? own : known_seconds(k, h, part, PROFILE_NONE, &ignored, &count);
 	for (uint32_t i = 0; i < k->e->objects.len; i++) {
-		double one = known_seconds(k, h, part, i, &ignored, &count);
+		double one = spread ? explained_of(t, part, i)
+				    : known_seconds(k, h, part, i, &ignored, &count);
 		uint32_t exact = true_of_object(k, experiment, i, all > 0);
 		if (all > 0 ? one < object_share * all : exact == PROFILE_NONE)
 			continue;
@@ -238,7 +260,7 @@ static void add_truths(struct candidate_choice *c, enum hypothesis_id h)
 		if (!is_worth_reporting(&t, *i, &spread))
 			continue;
 		if (is_about_waiting(h))
-			add_waiting(c, h, *i, part, spread, t.explained[part]);
+			add_waiting(c, &t, *i, part, spread);
 		else
 			add_candidate(c, h, *i, part, PROFILE_NONE, spread, t.explained[part]);
 	}

@@ -122,6 +122,8 @@ VICTIMS = {
                            traced=True),
     "heap_mutex": Victim(Want("sync", "Account::deposit", truth="deposit", sync="mutex/0x* used in Account::deposit*"),
                          Want("cpu", "Account::audit@audit", truth="audit"), besides=[UNEVEN]),
+    "held": Victim(Want("sync", "enter", truth="door"), besides=[Want("sync", "*", sync="sleep*"), *BUSY, UNEVEN],
+                   step="do less work while mutex door is held*"),
     "two_paths": Victim(Want("sync", "insert", truth="insert", sync="mutex/index_lock"),
                         Want("sync", "remove_one", truth="remove_one", sync="mutex/index_lock"),
                         Want("cpu", "rebuild@rebuild", truth="rebuild"), besides=[UNEVEN],

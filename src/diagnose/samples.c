@@ -96,11 +96,14 @@ static void note_sharing(struct samples *s, uint32_t thread, const struct walk *
 		t->shares = !strncmp(code_name_at(f->code, f->va), "runtime.", 8);
 }
 
-static void note_region(struct samples *s)
+/* Adds the function of a region, which the runtime has called. */
+static void add_region(struct samples *s, const struct frame *f)
 {
 	struct team_place *p = &s->place;
-	if (p->region_count < MOST_REGIONS)
-		p->regions[p->region_count++] = s->chain.len;
+	uint32_t at = s->chain.len;
+	add_frame(s, f);
+	if (s->chain.len > at && p->region_count < MOST_REGIONS)
+		p->regions[p->region_count++] = at;
 }
 
 /* Returns the runtime that a frame belongs to. That is also what a runtime calls of the plumbing.
@@ -129,13 +132,13 @@ static void find_chain(struct samples *s, const struct walk *w)
 		enum runtime caller = runtime;
 		runtime = runtime_of_frame(f, caller);
 		s->place.worker |= runtime == RUNTIME_TEAM && !s->chain.len;
-		if (runtime == RUNTIME_NONE && caller == RUNTIME_TEAM)
-			note_region(s);
 		if (runtime == RUNTIME_NONE)
 			s->entry = NULL;
 		else if (!s->entry && *code_name_at(f->code, f->va))
 			s->entry = f;
-		if (runtime == RUNTIME_NONE)
+		if (runtime == RUNTIME_NONE && caller == RUNTIME_TEAM)
+			add_region(s, f);
+		else if (runtime == RUNTIME_NONE)
 			add_frame(s, f);
 	}
 	s->place.inside = runtime == RUNTIME_TEAM;

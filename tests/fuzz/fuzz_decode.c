@@ -22,7 +22,7 @@ static void check_fields(const struct arch *arch, const struct insn *in)
 {
 	FUZZ_CHECK(in->kind < INSN_KINDS && in->class < INSN_CLASSES);
 	FUZZ_CHECK(in->length <= arch->insn_max && in->length % arch->insn_align == 0);
-	FUZZ_CHECK(in->op <= OP_TEST && in->cond <= COND_SGE && in->extend <= EXTEND_S32);
+	FUZZ_CHECK(in->op < INSN_OPS && in->cond <= COND_SGE && in->extend <= EXTEND_S32);
 	FUZZ_CHECK(in->writeback <= WRITEBACK_POST && in->width <= 64);
 }
 

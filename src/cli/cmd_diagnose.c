@@ -223,7 +223,7 @@ static const struct diagnose_args defaults = {
 const struct command cmd_diagnose = {
 	.name = "diagnose",
 	.summary = "Find out why a program is slow",
-	.usage = "[options] -- CMD ARGS|-p PID",
+	.usage = "[options] -- CMD ARGS|-p WHO",
 	.details =
 		"'sonde CMD ARGS' and 'sonde -p PID' are short for this. Findings go to standard "
 		"error, with -p to\nstandard output. Ctrl-C ends the search and shows the findings "

@@ -47,7 +47,7 @@ static void add_address(struct addresses *x, uint8_t base, uint64_t offset)
 
 static bool is_copy(const struct insn *in)
 {
-	return in->op == OP_MOVE || (in->op == OP_ADD && in->b == REG_NONE);
+	return in->a < REG_FLAGS && (in->op == OP_MOVE || (in->op == OP_ADD && in->b == REG_NONE));
 }
 
 static bool is_restored(const struct code *code, const struct insn *in)

@@ -9,7 +9,9 @@
  *	plumbing.c     library code that all waits go through
  *	machine.c      processes and threads, and which of them count
  *	awaited.c      what a system call waits for, by its descriptors
- *	objects.c      the objects that threads wait for, and their names
+ *	objects.c      the objects that threads wait for
+ *	object_names.c ... and their names
+ *	wait_kinds.c   which kind of object a function or system call waits for
  *	waits.c        how long they wait, as the runtime measures it
  *	condition.c    the layout of glibc's condition variables
  *	ignored.c      system calls that are too frequent to be watched

@@ -1,4 +1,4 @@
-/* Objects that threads wait for: which one a call, a function or an address shows, and its name. */
+/* Objects that threads wait for: which one a call, a function or an address shows. */
 #include "diagnose/waits.h"
 
 #include <math.h>
@@ -9,283 +9,23 @@
 #include "base/clock.h"
 #include "diagnose/code.h"
 #include "diagnose/condition.h"
+#include "diagnose/object_names.h"
+#include "diagnose/wait_kinds.h"
 #include "process/call_name.h"
-#include "process/holders.h"
 #include "process/memory.h"
 
 /* An object becomes a part of the search when threads have waited for it for `noticeable`. If its
  * kind is not known by then, it is given `patience` from when it was first seen. */
 static const double noticeable = 0.02, patience = 0.5; /* s */
 
-/* The last offset in an object of these kinds that has a word that threads wait for. */
-enum { MUTEX_LAST_WORD = 4, BARRIER_LAST_WORD = 12, RWLOCK_LAST_WORD = 12 };
 /* The offset in a mutex of glibc that has the tid of the thread that has locked it. */
 enum { MUTEX_OWNER = 8 };
 
-/* s for which it is believed what a descriptor, or a set of them, refers to. */
+/* s for which it is believed what a set of descriptors refers to. */
 static const double check_period = 0.25;
 
-/* Kinds of which a process has one object. As their number, no descriptor has this bit, nor has a
- * user-space address. */
-static const uint64_t only_one = UINT64_C(1) << 62;
 /* An object that is known by its name: the bit besides a hash of it. */
 static const uint64_t by_name = UINT64_C(1) << 63;
-
-/* ---- kinds ---- */
-
-static const struct {
-	const char *name; /* or its beginning, followed by a star */
-	uint8_t kind;
-} functions[] = {
-	{"pthread_mutex_lock", OBJECT_MUTEX},
-	{"pthread_mutex_timedlock", OBJECT_MUTEX},
-	{"pthread_mutex_clocklock", OBJECT_MUTEX},
-	{"__lll_lock_wait*", OBJECT_MUTEX},
-	{"pthread_rwlock_*", OBJECT_RWLOCK},
-	{"pthread_cond_*", OBJECT_CONDITION},
-	{"pthread_barrier_wait", OBJECT_BARRIER},
-	{"sem_wait*", OBJECT_SEMAPHORE},
-	{"sem_timedwait*", OBJECT_SEMAPHORE},
-	{"sem_clockwait*", OBJECT_SEMAPHORE},
-	{"new_sem_*", OBJECT_SEMAPHORE},
-	{"pthread_join", OBJECT_JOIN},
-	{"pthread_timedjoin_np", OBJECT_JOIN},
-	{"pthread_clockjoin_np", OBJECT_JOIN},
-	{"__pthread_clockjoin_ex", OBJECT_JOIN},
-	{"thrd_join", OBJECT_JOIN},
-	{"pthread_spin_lock", OBJECT_SPIN},
-	{"GOMP_*", OBJECT_OPENMP},
-	{"gomp_*", OBJECT_OPENMP},
-	{"omp_*", OBJECT_OPENMP},
-	{"__kmpc_*", OBJECT_OPENMP},
-	{"__kmp_*", OBJECT_OPENMP},
-	{"MPI_*", OBJECT_MESSAGE},
-	{"PMPI_*", OBJECT_MESSAGE},
-	{"runtime.*", OBJECT_PARKED},
-	{"cuStreamSynchronize*", OBJECT_GPU},
-	{"cuCtxSynchronize*", OBJECT_GPU},
-	{"cuEventSynchronize*", OBJECT_GPU},
-	{"cuStreamQuery*", OBJECT_GPU},
-	{"cuEventQuery*", OBJECT_GPU},
-	{"cuMemcpy*", OBJECT_GPU},
-	{"cudaStreamSynchronize*", OBJECT_GPU},
-	{"cudaDeviceSynchronize*", OBJECT_GPU},
-	{"cudaEventSynchronize*", OBJECT_GPU},
-	{"cudaStreamQuery*", OBJECT_GPU},
-	{"cudaEventQuery*", OBJECT_GPU},
-	{"cudaMemcpy*", OBJECT_GPU},
-	{"hipStreamSynchronize*", OBJECT_GPU},
-	{"hipDeviceSynchronize*", OBJECT_GPU},
-	{"hipEventSynchronize*", OBJECT_GPU},
-	{"hipStreamQuery*", OBJECT_GPU},
-	{"hipEventQuery*", OBJECT_GPU},
-	{"hipMemcpy*", OBJECT_GPU},
-	{"hsa_signal_wait*", OBJECT_GPU},
-	{"clFinish", OBJECT_GPU},
-	{"clWaitForEvents", OBJECT_GPU},
-	{"clEnqueueReadBuffer*", OBJECT_GPU},
-	{"clEnqueueWriteBuffer*", OBJECT_GPU},
-	{"clEnqueueMapBuffer", OBJECT_GPU},
-	{"zeCommandQueueSynchronize", OBJECT_GPU},
-	{"zeCommandListHostSynchronize", OBJECT_GPU},
-	{"zeFenceHostSynchronize", OBJECT_GPU},
-	{"zeEventHostSynchronize", OBJECT_GPU},
-};
-
-/* Skips the leading underscores of a library's internal names, except where the table has them. */
-static const char *skip_underscores(const char *name)
-{
-	while (name[0] == '_' && strncmp(name, "__lll", 5) != 0 && strncmp(name, "__kmp", 5) != 0 &&
-	       strncmp(name, "__pthread_clockjoin", 19) != 0)
-		name++;
-	return name;
-}
-
-enum object_kind waits_kind_of(const char *function)
-{
-	function = skip_underscores(function);
-	for (uint32_t i = 0; i < ARRAY_SIZE(functions); i++) {
-		const char *name = functions[i].name;
-		size_t n = strcspn(name, "*");
-		size_t length = strcspn(function, "@");
-		if (!strncmp(function, name, n) && (name[n] || length == n))
-			return functions[i].kind;
-	}
-	return OBJECT_KINDS;
-}
-
-static enum object_kind kind_of_call(uint32_t call)
-{
-	switch (call) {
-	case SYS_futex:
-#ifdef SYS_futex_waitv
-	case SYS_futex_waitv:
-#endif
-#ifdef SYS_futex_wait
-	case SYS_futex_wait:
-#endif
-		return OBJECT_FUTEX;
-	case SYS_semop:
-	case SYS_semtimedop: return OBJECT_SEMAPHORE;
-	case SYS_waitid:
-	case SYS_wait4: return OBJECT_PROCESS;
-	case SYS_nanosleep:
-	case SYS_clock_nanosleep: return OBJECT_SLEEP;
-	case SYS_rt_sigtimedwait:
-	case SYS_rt_sigsuspend:
-#ifdef SYS_pause
-	case SYS_pause:
-#endif
-		return OBJECT_SIGNAL;
-	default: return OBJECT_OTHER;
-	}
-}
-
-/* ---- names ---- */
-
-static enum object_kind kind_of_file(enum descriptor_kind kind)
-{
-	switch (kind) {
-	case DESCRIPTOR_PIPE: return OBJECT_PIPE;
-	case DESCRIPTOR_SOCKET: return OBJECT_SOCKET;
-	case DESCRIPTOR_TERMINAL:
-	case DESCRIPTOR_DEVICE: return OBJECT_DEVICE;
-	case DESCRIPTOR_FILE: return OBJECT_FILE;
-	default: return OBJECT_OTHER;
-	}
-}
-
-/* Reads what the object is, if it is one descriptor; returns false if that is not known. */
-static bool read_descriptor(const struct waits *w, const struct wait_object *o,
-			    struct descriptor *out)
-{
-	return o->id <= INT32_MAX &&
-	       descriptor_read(w->machine->processes.data[o->process].pid, (int)o->id, out);
-}
-
-static void name_file(struct waits *w, struct wait_object *o)
-{
-	struct descriptor d;
-	if (!read_descriptor(w, o, &d)) {
-		o->name = "files being opened, polled or synchronised";
-		return;
-	}
-	if (o->kind == OBJECT_OTHER)
-		o->kind = (uint8_t)kind_of_file(d.kind);
-	o->name = o->path = arena_strdup(w->arena, d.path);
-	o->named = true;
-	o->checked = w->time;
-}
-
-/* "from gzip (4711)": who is at the other end of a pipe. */
-static void name_peer(struct waits *w, struct wait_object *o)
-{
-	struct holder peer;
-	bool writes;
-	if (o->path &&
-	    pipe_peer(w->machine->processes.data[o->process].pid, (int)o->id, &peer, &writes))
-		o->name = arena_printf(w->arena, "%s %s (%d)", writes ? "from" : "to", peer.name,
-				       peer.pid);
-}
-
-/* Returns true if the descriptor refers to another file by now: numbers of closed files are
- * reused. */
-static bool refers_elsewhere(struct waits *w, struct wait_object *o)
-{
-	struct descriptor d;
-	if (object_kinds[o->kind].hierarchy != FILES || !o->named ||
-	    w->time - o->checked < check_period)
-		return false;
-	o->checked = w->time;
-	return o->path && read_descriptor(w, o, &d) && strcmp(d.path, o->path) != 0;
-}
-
-/* "eventfd 7" */
-static void name_event(struct waits *w, struct wait_object *o)
-{
-	static const char anonymous[] = "anon_inode:";
-	struct descriptor d;
-	o->named = true;
-	if (!read_descriptor(w, o, &d)) {
-		o->name = "events";
-		return;
-	}
-	const char *what = d.path;
-	what += strncmp(what, anonymous, strlen(anonymous)) ? 0 : strlen(anonymous);
-	what += *what == '[';
-	o->name = arena_printf(w->arena, "%.*s %d", (int)strcspn(what, ":]"), what, (int)o->id);
-}
-
-/* In bytes. A larger variable holds several objects, so the name of an object in it needs the
- * offset. */
-enum { SMALL_VARIABLE = 64 };
-
-static void name_memory(struct waits *w, struct wait_object *o)
-{
-	uint64_t offset, size;
-	const char *variable = mapped_variable(w->mapped, o->process, o->id, &offset, &size);
-	o->named = variable;
-	if (!variable)
-		o->name = arena_printf(w->arena, "0x%llx", (unsigned long long)o->id);
-	else if (!offset || size <= SMALL_VARIABLE)
-		o->name = arena_strdup(w->arena, variable);
-	else
-		o->name = arena_printf(w->arena, "%s+%llu", variable, (unsigned long long)offset);
-}
-
-static uint64_t last_word(enum object_kind kind)
-{
-	switch (kind) {
-	case OBJECT_MUTEX: return MUTEX_LAST_WORD;
-	case OBJECT_BARRIER: return BARRIER_LAST_WORD;
-	case OBJECT_RWLOCK: return RWLOCK_LAST_WORD;
-	default: return 0;
-	}
-}
-
-/* Finds out where an object was made. Called again when its kind is known: the word that threads
- * wait for may not be its first. */
-static void find_maker(struct waits *w, struct wait_object *o)
-{
-	struct target *t = w->machine->processes.data[o->process].target;
-	uint64_t pc;
-	if (o->named || o->maker || object_kinds[o->kind].hierarchy != SYNC || !t)
-		return;
-	uint64_t at = o->id;
-	while (!(pc = target_made(t, at)) && o->id - at < last_word(o->kind))
-		at -= sizeof(uint32_t);
-	struct place p = pc ? space_find(target_space(t), pc - 1) : (struct place){0};
-	if (!p.code)
-		return;
-	o->maker = p.code;
-	o->made_at = p.va;
-	o->name = arena_printf(w->arena, "0x%llx", (unsigned long long)at);
-}
-
-static void name_object(struct waits *w, struct wait_object *o)
-{
-	static const char *const only[OBJECT_KINDS] = {
-		[OBJECT_SLEEP] = "sleep",
-		[OBJECT_SIGNAL] = "signals",
-		[OBJECT_PROCESS] = "a child process",
-		[OBJECT_REQUESTS] = "requests",
-		[OBJECT_INPUT] = "a terminal",
-		[OBJECT_PIPE] = "several pipes",
-		[OBJECT_SOCKET] = "several sockets",
-		[OBJECT_CONNECTION] = "several connections",
-		[OBJECT_DEVICE] = "several devices",
-		[OBJECT_FILE] = "several files",
-	};
-	if (o->id & only_one && only[o->kind])
-		o->name = only[o->kind], o->named = true;
-	else if (o->kind == OBJECT_EVENT)
-		name_event(w, o);
-	else if (object_kinds[o->kind].hierarchy == FILES)
-		name_file(w, o);
-	else
-		name_memory(w, o);
-	find_maker(w, o);
-}
 
 /* ---- objects ---- */
 
@@ -315,7 +55,7 @@ static uint32_t add_object(struct waits *w, uint32_t process, enum object_kind k
 	uint32_t next = w->objects.len;
 	uint64_t key = object_key(process, kind, id), shared;
 	uint32_t at = hashmap_get(&w->object_at, key);
-	if (at != HASHMAP_NONE && !refers_elsewhere(w, &w->objects.data[at]))
+	if (at != HASHMAP_NONE && !object_refers_elsewhere(w, &w->objects.data[at]))
 		return at;
 	at = shared_key(w, process, kind, id, &shared) ? hashmap_add(&w->object_at, shared, next)
 						       : next;
@@ -329,7 +69,7 @@ static uint32_t add_object(struct waits *w, uint32_t process, enum object_kind k
 						   .part = RESOURCE_NONE,
 						   .first = w->time,
 						   .merged = LEDGER_NONE});
-	name_object(w, &w->objects.data[next]);
+	object_name(w, &w->objects.data[next]);
 	return next;
 }
 
@@ -361,7 +101,7 @@ static uint32_t function_object(struct waits *w, uint32_t process, enum object_k
 static uint32_t spinning_object(struct waits *w, uint32_t process, const struct wait_value *v)
 {
 	const char *name = function_name(w, process, v->pc);
-	enum object_kind kind = waits_kind_of(name);
+	enum object_kind kind = kind_of_function(name);
 	if (kind == OBJECT_KINDS)
 		kind = OBJECT_SPIN;
 	bool has_object = kind == OBJECT_SPIN || strstr(name, "lock");
@@ -451,7 +191,7 @@ static uint32_t awaited_object(struct waits *w, uint32_t process, const struct a
 	bool single = a->fd >= 0 && object_wait_counts(&object_kinds[a->kind]);
 	uint64_t id = named    ? hash_bytes(a->peer, strlen(a->peer), 0) | by_name
 		      : single ? (uint64_t)a->fd
-			       : only_one | a->kind;
+			       : OBJECT_ONLY_ONE | a->kind;
 	uint32_t at = add_object(w, process, a->kind, id);
 	struct wait_object *o = &w->objects.data[at];
 	if (named && !o->named) {
@@ -506,7 +246,8 @@ static uint32_t plain_object(struct waits *w, uint32_t process, int number, uint
 {
 	enum object_kind kind = kind_of_call((uint32_t)number);
 	bool one = kind == OBJECT_SLEEP || kind == OBJECT_SIGNAL || kind == OBJECT_PROCESS;
-	return merged_object(w, add_object(w, process, kind, one ? only_one | kind : object));
+	return merged_object(w,
+			     add_object(w, process, kind, one ? OBJECT_ONLY_ONE | kind : object));
 }
 
 uint32_t waits_in_call(struct waits *w, uint32_t process, const struct call_made *c)
@@ -631,10 +372,10 @@ void waits_register(struct waits *w, uint32_t object)
 	    w->time - o->first < patience)
 		return;
 	if (!o->named && object_kinds[o->kind].hierarchy == SYNC)
-		name_memory(w, o); /* its module may have been mapped since */
-	find_maker(w, o);
+		object_name_memory(w, o); /* its module may have been mapped since */
+	object_find_maker(w, o);
 	if (o->kind == OBJECT_PIPE)
-		name_peer(w, o);
+		object_name_peer(w, o);
 	uint32_t kind = new_part(w, object_kinds[o->kind].hierarchy, o->kind);
 	o->part = new_part(w, kind, object);
 }

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "diagnose/teams.h"
-#include "diagnose/waits.h"
+#include "diagnose/wait_kinds.h"
 #include "flow/flow.h"
 
 static const char *const libraries[] = {
@@ -104,7 +104,7 @@ bool is_plumbing_at(const struct code *code, uint64_t va)
 	const char *name = code_name_at(code, va);
 	return code && (is_one_of(code->path, libraries, ARRAY_SIZE(libraries)) ||
 			runtime_of(code) != RUNTIME_NONE || is_call(name) ||
-			waits_kind_of(name) != OBJECT_KINDS);
+			kind_of_function(name) != OBJECT_KINDS);
 }
 
 enum runtime runtime_of(const struct code *code)
@@ -125,7 +125,7 @@ bool is_spinning(struct code_parts *c, uint32_t part)
 {
 	struct code_part p = code_part(c, part);
 	const char *name = code_name_at(p.code, p.va);
-	enum object_kind kind = waits_kind_of(name);
+	enum object_kind kind = kind_of_function(name);
 	return kind == OBJECT_SPIN || kind == OBJECT_MESSAGE || kind == OBJECT_GPU ||
 	       (kind == OBJECT_OPENMP && team_waits_for(name)) || code_part_spin(c, part).spins;
 }

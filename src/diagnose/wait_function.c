@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "diagnose/plumbing.h"
+#include "diagnose/wait_kinds.h"
 #include "unwind/links.h"
 
 /* The kinds are OBJECT_KINDS where nothing shows them. */
@@ -24,7 +25,7 @@ void wait_functions_release(struct wait_functions *k)
 static enum object_kind kind_of_frame(const struct frame *f)
 {
 	const char *file = f->code->path ? strrchr(f->code->path, '/') : NULL;
-	enum object_kind k = waits_kind_of(code_name_at(f->code, f->va));
+	enum object_kind k = kind_of_function(code_name_at(f->code, f->va));
 	if (k == OBJECT_KINDS && file && (strstr(file, "/libgomp.") || strstr(file, "omp.so")))
 		return OBJECT_OPENMP;
 	if (k == OBJECT_KINDS && file && strstr(file, "/libmpi"))
@@ -34,20 +35,20 @@ static enum object_kind kind_of_frame(const struct frame *f)
 
 /* The same by the name of the function that the frame calls. It need not be the next frame: it may
  * have tail-called a function without a name. */
-static enum object_kind kind_of_call(const struct frame *f, uint64_t *callee)
+static enum object_kind kind_of_called(const struct frame *f, uint64_t *callee)
 {
 	if (f->exact || !f->code->flow)
 		return OBJECT_KINDS;
 	struct call_site call = links_call_before(f->code->flow, f->va);
 	*callee = call.target;
-	return call.direct ? waits_kind_of(code_name_at(f->code, call.target)) : OBJECT_KINDS;
+	return call.direct ? kind_of_function(code_name_at(f->code, call.target)) : OBJECT_KINDS;
 }
 
 static struct wait_frame look_at(const struct frame *f)
 {
 	struct wait_frame x = {.plumbing = is_plumbing_at(f->code, f->va), .callee = f->va};
 	x.own = x.plumbing ? kind_of_frame(f) : OBJECT_KINDS;
-	x.called = x.own == OBJECT_KINDS ? kind_of_call(f, &x.callee) : OBJECT_KINDS;
+	x.called = x.own == OBJECT_KINDS ? kind_of_called(f, &x.callee) : OBJECT_KINDS;
 	return x;
 }
 

@@ -129,9 +129,6 @@ void waits_is_barrier(struct waits *w, uint32_t object);
 double waits_small(const struct waits *w, uint32_t object, const struct call_made *call);
 /* Notes that an object is of this kind, as the stack of a thread that waits for it shows. */
 void waits_learn(struct waits *w, uint32_t object, enum object_kind kind);
-/* Returns the kind of object that a function waits for, by its name; OBJECT_KINDS if it is not
- * known to wait. */
-enum object_kind waits_kind_of(const char *function);
 /* Notes that this part of the code waits for the object. */
 void waits_used(struct waits *w, uint32_t object, uint32_t part);
 /* Returns the tid of the thread that has locked a mutex, or 0. */

@@ -27,6 +27,7 @@
 
 #include "base/arena.h"
 #include "diagnose/condition.h"
+#include "diagnose/wait_kinds.h"
 #include "diagnose/waits.h"
 #include "probe/region/target.h"
 
@@ -256,8 +257,8 @@ static void functions_tell_kinds(void **state)
 	};
 	(void)state;
 	for (uint32_t i = 0; i < ARRAY_SIZE(rows); i++)
-		if (waits_kind_of(rows[i].name) != rows[i].kind)
-			fail_msg("%s: %d", rows[i].name, (int)waits_kind_of(rows[i].name));
+		if (kind_of_function(rows[i].name) != rows[i].kind)
+			fail_msg("%s: %d", rows[i].name, (int)kind_of_function(rows[i].name));
 }
 
 static void descriptors_lead_to_files(void **state)

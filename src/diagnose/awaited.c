@@ -4,16 +4,18 @@
 #include <sys/syscall.h>
 
 enum { MOST_LOOKED_AT = 4096 }; /* descriptors of one call, or of one process */
+enum { MOST_ASKED_ABOUT = 16 }; /* connections of one call */
 
 /* How many descriptors of each sort a call is for, and the last one of each. */
 struct awaited_set {
 	uint32_t count[DESCRIPTOR_KINDS];
 	int last[DESCRIPTOR_KINDS];
-	uint64_t pipe; /* inode of the last one */
+	uint64_t pipe, socket; /* inodes of the last ones */
 	uint32_t listening, accepted, opened;
 	int last_opened;
 	char peer[SOCKET_PEER_ROOM]; /* of the last opened one */
 	bool several_peers;
+	uint64_t connections[MOST_ASKED_ABOUT]; /* inodes of opened ones, the last ones */
 };
 
 struct looking {
@@ -34,6 +36,7 @@ static void add_socket(struct awaited_set *set, const struct looking *l, int fd,
 	if (f->role != SOCKET_OPENED)
 		return;
 	set->several_peers |= set->opened && strcmp(f->peer, set->peer) != 0;
+	set->connections[set->opened % MOST_ASKED_ABOUT] = inode;
 	set->opened++;
 	set->last_opened = fd;
 	snprintf(set->peer, sizeof(set->peer), "%s", f->peer);
@@ -46,10 +49,12 @@ static void add_descriptor(struct awaited_set *set, const struct looking *l, int
 		return;
 	set->count[d.kind]++;
 	set->last[d.kind] = fd;
-	if (d.kind == DESCRIPTOR_SOCKET)
-		add_socket(set, l, fd, d.inode);
 	if (d.kind == DESCRIPTOR_PIPE)
 		set->pipe = d.inode;
+	if (d.kind != DESCRIPTOR_SOCKET)
+		return;
+	set->socket = d.inode;
+	add_socket(set, l, fd, d.inode);
 }
 
 /* An event loop may watch the epoll instances of others. */
@@ -84,7 +89,8 @@ static struct awaited one_of(const struct awaited_set *set, enum descriptor_kind
 static struct awaited opened(const struct awaited_set *set)
 {
 	struct awaited a = {.kind = OBJECT_CONNECTION,
-			    .fd = set->opened == 1 ? set->last_opened : -1};
+			    .fd = set->opened == 1 ? set->last_opened : -1,
+			    .socket = set->connections[(set->opened - 1) % MOST_ASKED_ABOUT]};
 	if (!set->several_peers)
 		snprintf(a.peer, sizeof(a.peer), "%s", set->peer);
 	if (!*a.peer && a.fd >= 0)
@@ -92,14 +98,31 @@ static struct awaited opened(const struct awaited_set *set)
 	return a;
 }
 
-/* A server also watches a pipe or an event by which it is told to end, a timer, and connections
- * that it has opened: it is requests that it waits for. */
+/* A server that has opened connections waits for requests, or for answers that it needs for those
+ * that it has got. */
+static struct awaited in_server(const struct awaited_set *set, const struct looking *l)
+{
+	struct awaited a = {.kind = OBJECT_REQUESTS, .fd = -1, .connections = set->accepted};
+	for (uint32_t i = 0; i < set->opened && i < MOST_ASKED_ABOUT; i++) {
+		uint64_t socket = set->connections[i];
+		bool asked = sockets_awaits_reply(l->sockets, l->pid, socket, l->now);
+		const struct socket_facts *f = sockets_find(l->sockets, l->pid, socket, l->now);
+		a.relays |= f->family == SOCKET_TCP;
+		if (!asked || a.socket)
+			continue;
+		a.kind = OBJECT_CONNECTION;
+		a.socket = socket;
+		snprintf(a.peer, sizeof(a.peer), "%s", f->peer);
+	}
+	return a;
+}
+
+/* A server also watches a pipe or an event by which it is told to end, and a timer. */
 static struct awaited in_set(const struct awaited_set *set, const struct looking *l)
 {
 	const uint32_t *n = set->count;
 	if (set->listening || set->accepted)
-		return (struct awaited){
-			.kind = OBJECT_REQUESTS, .fd = -1, .connections = set->accepted};
+		return in_server(set, l);
 	if (n[DESCRIPTOR_TERMINAL] && !set->opened)
 		return (struct awaited){.kind = OBJECT_INPUT, .fd = -1};
 	if (set->opened)
@@ -157,9 +180,9 @@ static struct awaited in_read(const struct awaited_set *set, const struct lookin
 /* A client that does not take what it is sent is not awaited like a request. */
 static struct awaited in_write(const struct awaited_set *set)
 {
-	return set->accepted ? one_of(set, DESCRIPTOR_SOCKET, OBJECT_SOCKET)
-	       : set->opened ? opened(set)
-			     : not_shown;
+	struct awaited client = one_of(set, DESCRIPTOR_SOCKET, OBJECT_SOCKET);
+	client.socket = set->socket;
+	return set->accepted ? client : set->opened ? opened(set) : not_shown;
 }
 
 static struct awaited in_transfer(const struct looking *l, int fd, enum direction direction)

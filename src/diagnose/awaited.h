@@ -17,6 +17,8 @@ struct awaited {
 	uint32_t connections;
 	/* Of OBJECT_CONNECTION: "10.0.0.7:5432"; "" if there are several peers. */
 	char peer[SOCKET_PEER_ROOM];
+	uint64_t socket; /* inode of the connection, or of one of them; 0: none */
+	bool relays;     /* it serves requests, and asks others: one call waits for either */
 };
 
 /* The time `now` is in seconds. */

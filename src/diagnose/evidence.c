@@ -228,6 +228,8 @@ static void write_objects(struct evidence_writer *g)
 				 .bytes = o->bytes,
 				 .seconds = seconds_of(o),
 				 .rate = o->rate,
+				 .peer = o->peer ? o->peer : "",
+				 .peer_pid = o->peer_pid,
 			 });
 	}
 }

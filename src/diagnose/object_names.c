@@ -46,14 +46,33 @@ static void name_file(struct waits *w, struct wait_object *o)
 	o->checked = w->time;
 }
 
+static void set_peer(struct waits *w, struct wait_object *o, const struct holder *peer)
+{
+	o->peer = arena_strdup(w->arena, peer->name);
+	o->peer_pid = peer->pid;
+}
+
 void object_name_peer(struct waits *w, struct wait_object *o)
 {
 	struct holder peer;
 	bool writes;
-	if (o->path &&
-	    pipe_peer(w->machine->processes.data[o->process].pid, (int)o->id, &peer, &writes))
-		o->name = arena_printf(w->arena, "%s %s (%d)", writes ? "from" : "to", peer.name,
-				       peer.pid);
+	if (!o->path ||
+	    !pipe_peer(w->machine->processes.data[o->process].pid, (int)o->id, &peer, &writes))
+		return;
+	set_peer(w, o, &peer);
+	o->name = arena_printf(w->arena, "%s %s (%d)", writes ? "from" : "to", peer.name, peer.pid);
+}
+
+void object_find_peer(struct waits *w, struct wait_object *o, uint64_t socket)
+{
+	enum { MOST_SOUGHT = 4 }; /* connections are closed meanwhile */
+	struct holder peer;
+	if (o->peer || o->peer_sought == MOST_SOUGHT)
+		return;
+	o->peer_sought++;
+	if (socket_peer(&w->sockets, w->machine->processes.data[o->process].pid, socket, w->time,
+			&peer))
+		set_peer(w, o, &peer);
 }
 
 bool object_refers_elsewhere(struct waits *w, struct wait_object *o)

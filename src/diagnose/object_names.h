@@ -13,8 +13,10 @@ void object_name_memory(struct waits *w, struct wait_object *o);
 /* Finds out where an object was made. Called again when its kind is known: the word that threads
  * wait for may not be its first. */
 void object_find_maker(struct waits *w, struct wait_object *o);
-/* Names who is at the other end of a pipe: "from gzip (4711)". */
+/* Finds out who is at the other end of a pipe, and names it so: "from gzip (4711)". */
 void object_name_peer(struct waits *w, struct wait_object *o);
+/* The same of a connection, by the inode of its socket. */
+void object_find_peer(struct waits *w, struct wait_object *o, uint64_t socket);
 /* Returns true if the descriptor refers to another file by now: numbers of closed files are
  * reused. */
 bool object_refers_elsewhere(struct waits *w, struct wait_object *o);

@@ -21,8 +21,9 @@ static const double noticeable = 0.02, patience = 0.5; /* s */
 /* The offset in a mutex of glibc that has the tid of the thread that has locked it. */
 enum { MUTEX_OWNER = 8 };
 
-/* s for which it is believed what a set of descriptors refers to. */
-static const double check_period = 0.25;
+/* s for which it is believed what a set of descriptors refers to; and what a server waits for that
+ * asks others. */
+static const double check_period = 0.25, relay_period = 0.02;
 
 /* An object that is known by its name: the bit besides a hash of it. */
 static const uint64_t by_name = UINT64_C(1) << 63;
@@ -199,6 +200,8 @@ static uint32_t awaited_object(struct waits *w, uint32_t process, const struct a
 		o->named = true;
 	}
 	o->connections = a->connections > o->connections ? a->connections : o->connections;
+	if (a->socket && o->seconds + o->sampled >= noticeable)
+		object_find_peer(w, o, a->socket);
 	return at;
 }
 
@@ -228,7 +231,8 @@ static uint32_t look_up_awaited(struct waits *w, uint32_t process, const struct 
 	double begin = now_seconds();
 	struct awaited a =
 		awaited_in(&w->sockets, w->machine->processes.data[process].pid, c, w->time);
-	known->next = w->time + fmax(check_period, PAUSE * (now_seconds() - begin));
+	known->next = w->time +
+		      fmax(a.relays ? relay_period : check_period, PAUSE * (now_seconds() - begin));
 	known->object = a.kind == OBJECT_KINDS ? LEDGER_NONE : awaited_object(w, process, &a);
 	return known->object;
 }

@@ -18,7 +18,7 @@ enum { MOST_LINKS = 50000 };
 struct end_search {
 	const char *link; /* "pipe:[4711]" */
 	int except;       /* pid */
-	int mode;         /* O_RDONLY or O_WRONLY, of the end that is looked for */
+	int mode;         /* O_RDONLY or O_WRONLY, of the end that is looked for; -1: any */
 	uint32_t links;
 	int found; /* pid, or 0 */
 };
@@ -49,7 +49,7 @@ static bool has_end(struct end_search *s, int pid)
 		link[n > 0 ? n : 0] = '\0';
 		if (strcmp(link, s->link) != 0)
 			continue;
-		int mode = mode_of(pid, d->d_name);
+		int mode = s->mode < 0 ? s->mode : mode_of(pid, d->d_name);
 		found = mode == s->mode || mode == O_RDWR;
 	}
 	if (dir)
@@ -57,6 +57,7 @@ static bool has_end(struct end_search *s, int pid)
 	return found;
 }
 
+/* Finds the youngest process. */
 static void search_all(struct end_search *s)
 {
 	DIR *proc = opendir("/proc");
@@ -69,15 +70,14 @@ static void search_all(struct end_search *s)
 		closedir(proc);
 }
 
-static void read_name(struct holder *h)
+/* Names the process that was found, if one was. */
+static bool take(const struct end_search *s, struct holder *h)
 {
-	struct text name = TEXT_INIT;
-	char path[32];
-	snprintf(path, sizeof(path), "/proc/%d/comm", h->pid);
-	if (proc_read_text(path, &name) && name.len)
-		snprintf(h->name, sizeof(h->name), "%.*s", (int)strcspn(name.data, "\n"),
-			 name.data);
-	text_release(&name);
+	*h = (struct holder){.pid = s->found};
+	if (!h->pid)
+		return false;
+	thread_name(h->pid, h->pid, h->name);
+	return *h->name;
 }
 
 bool pipe_peer(int pid, int fd, struct holder *out, bool *writes)
@@ -92,8 +92,16 @@ bool pipe_peer(int pid, int fd, struct holder *out, bool *writes)
 	struct end_search s = {
 		.link = d.path, .except = pid, .mode = *writes ? O_WRONLY : O_RDONLY};
 	search_all(&s);
-	*out = (struct holder){.pid = s.found};
-	if (s.found)
-		read_name(out);
-	return s.found && *out->name;
+	return take(&s, out);
+}
+
+bool socket_peer(struct sockets *sockets, int pid, uint64_t inode, double now, struct holder *out)
+{
+	char link[32];
+	struct end_search s = {.link = link, .except = pid, .mode = -1};
+	uint64_t other = sockets_other_end(sockets, pid, inode, now);
+	snprintf(link, sizeof(link), "socket:[%llu]", (unsigned long long)other);
+	if (other)
+		search_all(&s);
+	return take(&s, out);
 }

@@ -1,6 +1,6 @@
-/* Who is at the other end of a pipe. */
+/* Who is at the other end of a pipe or socket. */
 #pragma once
-#include <stdbool.h>
+#include "process/sockets.h"
 
 struct holder {
 	int pid;
@@ -10,3 +10,6 @@ struct holder {
 /* Finds a process that has the other end of a pipe than this descriptor of a process. Of several,
  * it is the youngest: a shell that has made the pipe is older than those that use it. */
 bool pipe_peer(int pid, int fd, struct holder *out, bool *writes);
+/* Finds another process that has the socket to which one of a process is connected, by its inode.
+ */
+bool socket_peer(struct sockets *s, int pid, uint64_t inode, double now, struct holder *out);

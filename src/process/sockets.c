@@ -18,6 +18,7 @@ void sockets_release(struct sockets *s)
 {
 	vec_each (t, &s->tables) {
 		hashmap_release(&t->at);
+		hashmap_release(&t->ends_at);
 		vec_free(&t->facts);
 	}
 	vec_free(&s->tables);
@@ -25,41 +26,54 @@ void sockets_release(struct sockets *s)
 
 /* ---- reading tables ---- */
 
+static uint64_t hash_ends(const struct socket_end *a, const struct socket_end *b)
+{
+	struct {
+		struct in6_addr address[2];
+		uint16_t port[2];
+	} key = {{a->address, b->address}, {a->port, b->port}};
+	return hash_bytes(&key, sizeof(key), 0);
+}
+
 static void add(struct socket_table *t, uint64_t inode, const struct socket_facts *f)
 {
 	uint32_t next = t->facts.len;
-	if (inode && hashmap_add(&t->at, inode, next) == next)
-		vec_push(&t->facts, *f);
+	if (!inode || hashmap_add(&t->at, inode, next) != next)
+		return;
+	vec_push(&t->facts, *f);
+	vec_last(&t->facts).inode = inode;
+	if (f->family == SOCKET_TCP && f->remote.port)
+		hashmap_put(&t->ends_at, hash_ends(&f->local, &f->remote), next);
 }
 
 /* "0100007F:1F90": an address as the kernel's 32-bit words in hexadecimal, and a port. */
-static bool parse_address(const char *s, struct in6_addr *out, bool *v6, unsigned *port)
+static bool parse_end(const char *s, struct socket_end *out)
 {
 	size_t digits = strcspn(s, ":");
-	*v6 = digits == 32;
+	uint8_t *at = (uint8_t *)&out->address;
 	if ((digits != 8 && digits != 32) || s[digits] != ':')
 		return false;
+	*out = (struct socket_end){.port = (uint16_t)strtoul(s + digits + 1, NULL, 16)};
+	if (digits == 8) {
+		memset(at + 10, 0xff, 2); /* ::ffff:127.0.0.1 */
+		at += 12;
+	}
 	for (size_t i = 0; i < digits / 8; i++) {
 		char word[9] = "";
 		memcpy(word, s + 8 * i, 8);
 		uint32_t value = (uint32_t)strtoul(word, NULL, 16);
-		memcpy((uint8_t *)out + 4 * i, &value, sizeof(value));
+		memcpy(at + 4 * i, &value, sizeof(value));
 	}
-	*port = (unsigned)strtoul(s + digits + 1, NULL, 16);
 	return true;
 }
 
-static void name_peer(struct socket_facts *f, const struct in6_addr *address, bool v6,
-		      unsigned port)
+static void name_peer(struct socket_facts *f)
 {
 	char host[INET6_ADDRSTRLEN] = "";
-	const uint8_t *bytes = (const uint8_t *)address;
-	if (v6 && IN6_IS_ADDR_V4MAPPED(address)) {
-		bytes += 12;
-		v6 = false;
-	}
-	inet_ntop(v6 ? AF_INET6 : AF_INET, bytes, host, sizeof(host));
-	snprintf(f->peer, sizeof(f->peer), v6 ? "[%s]:%u" : "%s:%u", host, port);
+	bool v4 = IN6_IS_ADDR_V4MAPPED(&f->remote.address);
+	const uint8_t *bytes = (const uint8_t *)&f->remote.address;
+	inet_ntop(v4 ? AF_INET : AF_INET6, bytes + (v4 ? 12 : 0), host, sizeof(host));
+	snprintf(f->peer, sizeof(f->peer), v4 ? "%s:%u" : "[%s]:%u", host, f->remote.port);
 }
 
 /* A datagram socket without a peer is a server's if its port was chosen, not given. */
@@ -69,30 +83,28 @@ static bool is_chosen_port(unsigned port)
 	return port && port < FIRST_GIVEN;
 }
 
-static uint8_t role_of(enum inet_protocol protocol, unsigned state, unsigned local, unsigned remote)
+static uint8_t role_of(const struct socket_facts *f, unsigned state)
 {
 	enum { LISTEN = 10 };
-	if (protocol == INET_TCP)
+	if (f->family == SOCKET_TCP)
 		return state == LISTEN ? SOCKET_LISTENING : SOCKET_OPENED;
-	return !remote && is_chosen_port(local) ? SOCKET_LISTENING : SOCKET_OPENED;
+	return !f->remote.port && is_chosen_port(f->local.port) ? SOCKET_LISTENING : SOCKET_OPENED;
 }
 
 /* "  sl: LOCAL REMOTE STATE QUEUES TIMER RETRANSMITTED UID TIMEOUT INODE ..." */
-static void parse_inet_line(struct socket_table *t, const char *line, enum inet_protocol protocol)
+static void parse_inet_line(struct socket_table *t, const char *line, enum socket_family family)
 {
+	struct socket_facts f = {.family = (uint8_t)family};
 	char local[64], remote[64];
-	struct in6_addr at = {0}, to = {0};
-	unsigned state, port, peer_port;
+	unsigned state;
 	unsigned long inode;
-	bool v6;
 	if (sscanf(line, "%*[^:]: %63s %63s %x %*s %*s %*s %*u %*u %lu", local, remote, &state,
 		   &inode) != 4 ||
-	    !parse_address(local, &at, &v6, &port) || !parse_address(remote, &to, &v6, &peer_port))
+	    !parse_end(local, &f.local) || !parse_end(remote, &f.remote))
 		return;
-	struct socket_facts f = {.role = role_of(protocol, state, port, peer_port),
-				 .port = (uint16_t)port};
-	if (f.role == SOCKET_OPENED && peer_port)
-		name_peer(&f, &to, v6, peer_port);
+	f.role = role_of(&f, state);
+	if (f.role == SOCKET_OPENED && f.remote.port)
+		name_peer(&f);
 	add(t, inode, &f);
 }
 
@@ -100,9 +112,9 @@ static void parse_inet_line(struct socket_table *t, const char *line, enum inet_
 #define each_row(line, text)                                                                       \
 	for (const char *line = strchr(text, '\n'); line && *++line; line = strchr(line, '\n'))
 
-void sockets_parse_inet(struct socket_table *t, const char *text, enum inet_protocol protocol)
+void sockets_parse_inet(struct socket_table *t, const char *text, enum socket_family family)
 {
-	each_row(line, text) parse_inet_line(t, line, protocol);
+	each_row(line, text) parse_inet_line(t, line, family);
 }
 
 /* "NUM: REFERENCES PROTOCOL FLAGS TYPE STATE INODE PATH" */
@@ -132,9 +144,9 @@ static void find_accepted(struct socket_table *t)
 {
 	uint8_t *listens = xcalloc(UINT16_MAX + 1, 1);
 	vec_each (f, &t->facts)
-		listens[f->port] |= f->role == SOCKET_LISTENING;
+		listens[f->local.port] |= f->role == SOCKET_LISTENING;
 	vec_each (f, &t->facts)
-		if (f->role == SOCKET_OPENED && f->port && listens[f->port])
+		if (f->role == SOCKET_OPENED && f->local.port && listens[f->local.port])
 			f->role = SOCKET_ACCEPTED;
 	free(listens);
 }
@@ -151,16 +163,17 @@ static void read_table(struct socket_table *t, int pid)
 {
 	struct text list = TEXT_INIT;
 	hashmap_clear(&t->at);
+	hashmap_clear(&t->ends_at);
 	vec_clear(&t->facts);
 	if (read_list(pid, "tcp", &list))
-		sockets_parse_inet(t, list.data, INET_TCP);
+		sockets_parse_inet(t, list.data, SOCKET_TCP);
 	if (read_list(pid, "tcp6", &list))
-		sockets_parse_inet(t, list.data, INET_TCP);
+		sockets_parse_inet(t, list.data, SOCKET_TCP);
 	find_accepted(t);
 	if (read_list(pid, "udp", &list))
-		sockets_parse_inet(t, list.data, INET_UDP);
+		sockets_parse_inet(t, list.data, SOCKET_UDP);
 	if (read_list(pid, "udp6", &list))
-		sockets_parse_inet(t, list.data, INET_UDP);
+		sockets_parse_inet(t, list.data, SOCKET_UDP);
 	if (read_list(pid, "unix", &list))
 		sockets_parse_unix(t, list.data);
 	text_release(&list);
@@ -194,7 +207,8 @@ static bool may_read_again(const struct socket_table *t, double now)
 	return now - t->read >= (pause > least ? pause : least);
 }
 
-const struct socket_facts *sockets_find(struct sockets *s, int pid, uint64_t inode, double now)
+static struct socket_table *find(struct sockets *s, int pid, uint64_t inode, double now,
+				 const struct socket_facts **out)
 {
 	struct socket_table *t = table_of(s, namespace_of(pid));
 	uint32_t at = hashmap_get(&t->at, inode);
@@ -205,5 +219,31 @@ const struct socket_facts *sockets_find(struct sockets *s, int pid, uint64_t ino
 		t->read = now;
 		at = hashmap_get(&t->at, inode);
 	}
-	return at == HASHMAP_NONE ? &unknown : &t->facts.data[at];
+	*out = at == HASHMAP_NONE ? &unknown : &t->facts.data[at];
+	return t;
+}
+
+const struct socket_facts *sockets_find(struct sockets *s, int pid, uint64_t inode, double now)
+{
+	const struct socket_facts *f;
+	find(s, pid, inode, now, &f);
+	return f;
+}
+
+uint64_t sockets_other_end(struct sockets *s, int pid, uint64_t inode, double now)
+{
+	const struct socket_facts *f;
+	const struct socket_table *t = find(s, pid, inode, now, &f);
+	if (f->family == SOCKET_UNIX)
+		return t->namespace == namespace_of(getpid()) ? diag_unix_peer(inode) : 0;
+	uint32_t at = hashmap_get(&t->ends_at, hash_ends(&f->remote, &f->local));
+	return at == HASHMAP_NONE ? 0 : t->facts.data[at].inode;
+}
+
+bool sockets_awaits_reply(struct sockets *s, int pid, uint64_t inode, double now)
+{
+	const struct socket_facts *f;
+	const struct socket_table *t = find(s, pid, inode, now, &f);
+	return f->family == SOCKET_TCP && f->remote.port &&
+	       t->namespace == namespace_of(getpid()) && diag_awaits_reply(&f->local, &f->remote);
 }

@@ -9,6 +9,7 @@
 
 #include "base/hashmap.h"
 #include "base/vec.h"
+#include "process/sock_diag.h"
 
 enum socket_role {
 	SOCKET_UNKNOWN,   /* of a family that is not listed, or closed */
@@ -17,11 +18,14 @@ enum socket_role {
 	SOCKET_OPENED, /* it connected itself; or one of a pair */
 };
 
+enum socket_family { SOCKET_UNIX, SOCKET_TCP, SOCKET_UDP };
+
 enum { SOCKET_PEER_ROOM = 56 };
 
 struct socket_facts {
-	uint8_t role;
-	uint16_t port; /* local, of TCP and UDP */
+	uint8_t role, family;
+	uint64_t inode;
+	struct socket_end local, remote; /* of TCP and UDP */
 	/* Of an opened one: "10.0.0.7:5432"; "" if it is unknown, as with Unix sockets. */
 	char peer[SOCKET_PEER_ROOM];
 };
@@ -29,7 +33,8 @@ struct socket_facts {
 /* All sockets of one network namespace, when they were last read. */
 struct socket_table {
 	uint64_t namespace;
-	struct hashmap at; /* inode -> facts */
+	struct hashmap at;      /* inode -> facts */
+	struct hashmap ends_at; /* hash of both ends of a TCP connection -> facts */
 	VEC(struct socket_facts) facts;
 	double read, took; /* s: when, and for how long */
 };
@@ -44,7 +49,12 @@ void sockets_release(struct sockets *s);
  * call. `now` is in seconds. */
 const struct socket_facts *sockets_find(struct sockets *s, int pid, uint64_t inode, double now);
 
+/* Returns the inode of the socket at the other end of a connection, if that is on this machine, and
+ * is one of TCP in the same network namespace, or a Unix one in ours; otherwise 0. */
+uint64_t sockets_other_end(struct sockets *s, int pid, uint64_t inode, double now);
+/* Returns true if a process has asked something on a TCP connection, and not got an answer. */
+bool sockets_awaits_reply(struct sockets *s, int pid, uint64_t inode, double now);
+
 /* Adds the sockets that a file of /proc/PID/net lists. `inet` is for tcp, tcp6, udp and udp6. */
-enum inet_protocol { INET_TCP, INET_UDP };
-void sockets_parse_inet(struct socket_table *t, const char *text, enum inet_protocol protocol);
+void sockets_parse_inet(struct socket_table *t, const char *text, enum socket_family family);
 void sockets_parse_unix(struct socket_table *t, const char *text);

@@ -52,6 +52,8 @@ struct evidence_object {
 	uint64_t count, bytes;
 	double seconds; /* waits of all threads, idle ones included */
 	double rate;    /* operations per second, if `count` stopped before the end; otherwise 0 */
+	const char *peer; /* name of the process at the other end; "" if that is not known */
+	int peer_pid;
 };
 
 /* Samples with the same code on the stack. Most chains keep only their innermost part and the

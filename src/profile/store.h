@@ -7,7 +7,7 @@
 
 /* The version of the tables. Every change of the tables needs a new one; files with another one are
  * refused. */
-enum { STORE_SCHEMA = 5 };
+enum { STORE_SCHEMA = 6 };
 
 struct store;
 

@@ -342,7 +342,10 @@ static const struct column object_columns[] = {
 	COLUMN(COUNT, evidence_object, bytes),
 	COLUMN(REAL, evidence_object, seconds),
 	COLUMN(REAL, evidence_object, rate,
-	       .about = "_rate_ is the number per second, where it was not counted to the end."),
+	       .about = "_rate_ is the number per second, where it was not counted to the end; "
+			"_peer_ is the process at the other end of a pipe or connection."),
+	COLUMN(TEXT, evidence_object, peer),
+	COLUMN(INT, evidence_object, peer_pid),
 };
 
 /* Chains follow each other in `parts` without gaps, so their starts are not stored. */

@@ -208,11 +208,11 @@ INSERT INTO seen_thread VALUES
 (3,17,10519,'light',0.431800701,-8.00439504),
 (4,18,10520,'light',0.431132077,-8.00439504);
 INSERT INTO object VALUES
-(0,'join','0x7fe536740990 used in main',24,1,0,8.15620547,0),
-(1,'other','files being opened, polled or synchronised',NULL,5,0,6.5091e-05,0),
-(2,'other','files being opened, polled or synchronised',NULL,6,104,2.4959e-05,0),
-(3,'barrier','phase',13,442,0,11.0033646,0),
-(4,'other','files being opened, polled or synchronised',NULL,1,18,6.576e-06,0);
+(0,'join','0x7fe536740990 used in main',24,1,0,8.15620547,0,'',0),
+(1,'other','files being opened, polled or synchronised',NULL,5,0,6.5091e-05,0,'',0),
+(2,'other','files being opened, polled or synchronised',NULL,6,104,2.4959e-05,0,'',0),
+(3,'barrier','phase',13,442,0,11.0033646,0,'',0),
+(4,'other','files being opened, polled or synchronised',NULL,1,18,6.576e-06,0,'',0);
 INSERT INTO chain VALUES
 (0,0,NULL,4,2.60580876,628,4),
 (1,1,3,8,9.65182176,434,3),

@@ -204,9 +204,9 @@ INSERT INTO seen_thread VALUES
 (0,14,0,'',0,-4.28432201),
 (1,40,5381,'behind',1.09107132,-4.28432201);
 INSERT INTO object VALUES
-(0,'other','files being opened, polled or synchronised',NULL,2,0,5.5768e-05,0),
-(1,'other','files being opened, polled or synchronised',NULL,1,17,1.138e-05,0),
-(2,'other','files being opened, polled or synchronised',NULL,1,28,3.3885e-05,0);
+(0,'other','files being opened, polled or synchronised',NULL,2,0,5.5768e-05,0,'',0),
+(1,'other','files being opened, polled or synchronised',NULL,1,17,1.138e-05,0,'',0),
+(2,'other','files being opened, polled or synchronised',NULL,1,28,3.3885e-05,0,'',0);
 INSERT INTO chain VALUES
 (0,0,NULL,7,1.00414923,242,7),
 (1,0,NULL,10,0.058091278,14,5),

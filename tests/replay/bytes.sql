@@ -264,10 +264,10 @@ INSERT INTO seen_thread VALUES
 (0,15,0,'',0,-4.00859632),
 (1,45,1304,'bytes',3.51506183,-4.00859632);
 INSERT INTO object VALUES
-(0,'other','files being opened, polled or synchronised',NULL,4,0,8.0343e-05,0),
-(1,'file','/tmp/diagnose-bytes-1304 (deleted)',44,26299,26299,0.015064531,1314950),
-(2,'other','files being opened, polled or synchronised',NULL,1,16,1.018e-05,0),
-(3,'other','files being opened, polled or synchronised',NULL,1,31,1.6803e-05,0);
+(0,'other','files being opened, polled or synchronised',NULL,4,0,8.0343e-05,0,'',0),
+(1,'file','/tmp/diagnose-bytes-1304 (deleted)',44,26299,26299,0.015064531,1314950,'',0),
+(2,'other','files being opened, polled or synchronised',NULL,1,16,1.018e-05,0,'',0),
+(3,'other','files being opened, polled or synchronised',NULL,1,31,1.6803e-05,0,'',0);
 INSERT INTO chain VALUES
 (0,0,NULL,5,0.186721965,45,4),
 (1,0,NULL,9,3.30290409,796,5),

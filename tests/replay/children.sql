@@ -204,10 +204,10 @@ INSERT INTO seen_thread VALUES
 (4,14,0,'',0,-4.61885049),
 (5,47,9903,'children',2.28484406,-4.61885049);
 INSERT INTO object VALUES
-(0,'other','files being opened, polled or synchronised',NULL,2,0,4.3953e-05,0),
-(1,'process','a child process',50,3,0,4.98804609,0),
-(2,'other','files being opened, polled or synchronised',NULL,1,19,8.8593e-05,0),
-(3,'other','files being opened, polled or synchronised',NULL,1,33,1.9919e-05,0);
+(0,'other','files being opened, polled or synchronised',NULL,2,0,4.3953e-05,0,'',0),
+(1,'process','a child process',50,3,0,4.98804609,0,'',0),
+(2,'other','files being opened, polled or synchronised',NULL,1,19,8.8593e-05,0,'',0),
+(3,'other','files being opened, polled or synchronised',NULL,1,33,1.9919e-05,0,'',0);
 INSERT INTO chain VALUES
 (0,0,NULL,6,4.75518604,1146,5),
 (1,0,NULL,10,0.012448131,3,5);

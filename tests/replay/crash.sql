@@ -154,9 +154,9 @@ INSERT INTO seen_thread VALUES
 (0,11,0,'',0,-4.71993076),
 (1,38,18560,'crash',1.41842227,-4.71993076);
 INSERT INTO object VALUES
-(0,'other','files being opened, polled or synchronised',NULL,2,0,8.4277e-05,0),
-(1,'other','files being opened, polled or synchronised',NULL,1,16,1.1082e-05,0),
-(2,'other','files being opened, polled or synchronised',NULL,1,30,3.1614e-05,0);
+(0,'other','files being opened, polled or synchronised',NULL,2,0,8.4277e-05,0,'',0),
+(1,'other','files being opened, polled or synchronised',NULL,1,16,1.1082e-05,0,'',0),
+(2,'other','files being opened, polled or synchronised',NULL,1,30,3.1614e-05,0,'',0);
 INSERT INTO chain VALUES
 (0,0,NULL,5,1.42738569,344,4);
 INSERT INTO chain_part VALUES

@@ -146,10 +146,10 @@ INSERT INTO seen_thread VALUES
 (0,17,0,'',0,-4.30638543),
 (1,18,5314,'dsync',0.409434739,-4.30638543);
 INSERT INTO object VALUES
-(0,'file','/tmp/td/diagnose-blocks-5314 (deleted)',16,1042,1092616192,3.83531436,0),
-(1,'other','files being opened, polled or synchronised',NULL,4,0,9.0945e-05,0),
-(2,'other','files being opened, polled or synchronised',NULL,1,16,8.557e-06,0),
-(3,'other','files being opened, polled or synchronised',NULL,1,20,2.4708e-05,0);
+(0,'file','/tmp/td/diagnose-blocks-5314 (deleted)',16,1042,1092616192,3.83531436,0,'',0),
+(1,'other','files being opened, polled or synchronised',NULL,4,0,9.0945e-05,0,'',0),
+(2,'other','files being opened, polled or synchronised',NULL,1,16,8.557e-06,0,'',0),
+(3,'other','files being opened, polled or synchronised',NULL,1,20,2.4708e-05,0,'',0);
 INSERT INTO chain VALUES
 (0,0,NULL,7,0.510373371,123,4),
 (1,2,0,8,0.84792022,85,3),

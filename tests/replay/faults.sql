@@ -131,9 +131,9 @@ INSERT INTO seen_thread VALUES
 (0,5,0,'',0,-2.62865057),
 (1,13,18400,'faults',2.60304295,-2.62865057);
 INSERT INTO object VALUES
-(0,'call','page faults',NULL,0,0,0,0),
-(1,'call','munmap',NULL,0,0,0,0),
-(2,'call','mmap',NULL,0,0,0,0);
+(0,'call','page faults',NULL,0,0,0,0,'',0),
+(1,'call','munmap',NULL,0,0,0,0,'',0),
+(2,'call','mmap',NULL,0,0,0,0,'',0);
 INSERT INTO chain VALUES
 (0,3,0,7,2.05394162,495,5),
 (1,0,NULL,6,0.112033179,27,5),

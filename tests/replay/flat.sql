@@ -480,9 +480,9 @@ INSERT INTO seen_thread VALUES
 (0,5,0,'',0,-3.63336441),
 (1,12,9793,'flat',3.4891164,-3.63336441);
 INSERT INTO object VALUES
-(0,'other','files being opened, polled or synchronised',NULL,2,0,4.7555e-05,0),
-(1,'other','files being opened, polled or synchronised',NULL,1,15,6.0003e-05,0),
-(2,'other','files being opened, polled or synchronised',NULL,1,31,1.6346e-05,0);
+(0,'other','files being opened, polled or synchronised',NULL,2,0,4.7555e-05,0,'',0),
+(1,'other','files being opened, polled or synchronised',NULL,1,15,6.0003e-05,0,'',0),
+(2,'other','files being opened, polled or synchronised',NULL,1,31,1.6346e-05,0,'',0);
 INSERT INTO chain VALUES
 (0,0,NULL,6,0.132780064,32,6),
 (1,0,NULL,8,0.116182556,28,6),

@@ -226,9 +226,9 @@ INSERT INTO seen_thread VALUES
 (0,14,0,'',0,-4.70227849),
 (1,40,9535,'fortran',3.14045901,-4.70227849);
 INSERT INTO object VALUES
-(0,'other','files being opened, polled or synchronised',NULL,2,0,4.5955e-05,0),
-(1,'other','files being opened, polled or synchronised',NULL,1,18,5.75e-06,0),
-(2,'other','files being opened, polled or synchronised',NULL,1,23,2.2679e-05,0);
+(0,'other','files being opened, polled or synchronised',NULL,2,0,4.5955e-05,0,'',0),
+(1,'other','files being opened, polled or synchronised',NULL,1,18,5.75e-06,0,'',0),
+(2,'other','files being opened, polled or synchronised',NULL,1,23,2.2679e-05,0,'',0);
 INSERT INTO chain VALUES
 (0,0,NULL,6,2.6887963,648,7),
 (1,0,NULL,7,0.427385831,103,5),

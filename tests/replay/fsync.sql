@@ -198,10 +198,10 @@ INSERT INTO seen_thread VALUES
 (0,9,0,'',0,-3.84605184),
 (1,17,16054,'fsync',0.416399874,-3.84605184);
 INSERT INTO object VALUES
-(0,'other','files being opened, polled or synchronised',NULL,4,0,0.008870504,0),
-(1,'file','/tmp/td/diagnose-log-16054 (deleted)',10,11466,131928,3.53125304,0),
-(2,'other','files being opened, polled or synchronised',NULL,1,16,4.873e-06,0),
-(3,'other','files being opened, polled or synchronised',NULL,1,33,1.7172e-05,0);
+(0,'other','files being opened, polled or synchronised',NULL,4,0,0.008870504,0,'',0),
+(1,'file','/tmp/td/diagnose-log-16054 (deleted)',10,11466,131928,3.53125304,0,'',0),
+(2,'other','files being opened, polled or synchronised',NULL,1,16,4.873e-06,0,'',0),
+(3,'other','files being opened, polled or synchronised',NULL,1,33,1.7172e-05,0,'',0);
 INSERT INTO chain VALUES
 (0,0,NULL,5,0.236514489,57,4),
 (1,0,NULL,9,0.112033179,27,4),

@@ -333,16 +333,16 @@ INSERT INTO seen_thread VALUES
 (1,25,14480,'gpu',9.6759822,-9.74958459),
 (2,26,14481,'gpu',0.019639427,9.5710827);
 INSERT INTO object VALUES
-(0,'call','page faults',NULL,0,0,0,0),
-(1,'gpu','cuStreamSynchronize',21,0,0,0,0),
-(2,'sleep','sleep',57,0,0,0,0),
-(3,'futex','0x7fecc4d6b0cc',NULL,0,0,0,0),
-(4,'condition','0x7fecc4d6b0a0',58,0,0,0,0),
-(5,'gpu','cuMemcpyDtoH_v2',22,0,0,0,0),
-(6,'futex','0x7fecc4d6b0c8',NULL,0,0,0,0),
-(7,'call','access',NULL,0,0,0,0),
-(8,'call','futex',NULL,0,0,0,0),
-(9,'call','clock_nanosleep',NULL,0,0,0,0);
+(0,'call','page faults',NULL,0,0,0,0,'',0),
+(1,'gpu','cuStreamSynchronize',21,0,0,0,0,'',0),
+(2,'sleep','sleep',57,0,0,0,0,'',0),
+(3,'futex','0x7fecc4d6b0cc',NULL,0,0,0,0,'',0),
+(4,'condition','0x7fecc4d6b0a0',58,0,0,0,0,'',0),
+(5,'gpu','cuMemcpyDtoH_v2',22,0,0,0,0,'',0),
+(6,'futex','0x7fecc4d6b0c8',NULL,0,0,0,0,'',0),
+(7,'call','access',NULL,0,0,0,0,'',0),
+(8,'call','futex',NULL,0,0,0,0,'',0),
+(9,'call','clock_nanosleep',NULL,0,0,0,0,'',0);
 INSERT INTO chain VALUES
 (0,0,NULL,7,0.020746885,5,3),
 (1,3,0,6,0.16597508,40,1),

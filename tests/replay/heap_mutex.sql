@@ -259,12 +259,12 @@ INSERT INTO seen_thread VALUES
 (3,35,10027,'heap_mutex',0.924384552,-5.68542972),
 (4,36,10028,'heap_mutex',0.928934779,-5.59598294);
 INSERT INTO object VALUES
-(0,'join','0x7f773421d990 used in 0x1398',39,1,0,5.73554485,0),
-(1,'other','files being opened, polled or synchronised',NULL,2,0,6.2628e-05,0),
-(2,'mutex','0x562081c6a090 used in Account::deposit(unsigned long)',17,343,0,10.4338677,0),
-(3,'futex','0x7f7733a1c990',NULL,1,0,0.029247157,0),
-(4,'other','files being opened, polled or synchronised',NULL,1,21,4.953e-06,0),
-(5,'other','files being opened, polled or synchronised',NULL,2,53,1.8145e-05,0);
+(0,'join','0x7f773421d990 used in 0x1398',39,1,0,5.73554485,0,'',0),
+(1,'other','files being opened, polled or synchronised',NULL,2,0,6.2628e-05,0,'',0),
+(2,'mutex','0x562081c6a090 used in Account::deposit(unsigned long)',17,343,0,10.4338677,0,'',0),
+(3,'futex','0x7f7733a1c990',NULL,1,0,0.029247157,0,'',0),
+(4,'other','files being opened, polled or synchronised',NULL,1,21,4.953e-06,0,'',0),
+(5,'other','files being opened, polled or synchronised',NULL,2,53,1.8145e-05,0,'',0);
 INSERT INTO chain VALUES
 (0,0,NULL,6,2.86721951,691,6),
 (1,1,2,12,9.94073402,503,4),

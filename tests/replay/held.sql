@@ -255,15 +255,15 @@ INSERT INTO seen_thread VALUES
 (3,19,12896,'visitor',0.535093936,-9.56579032),
 (4,20,12897,'visitor',0.552838545,-9.61828487);
 INSERT INTO object VALUES
-(0,'sleep','sleep',21,85,0,0.76596423,0),
-(1,'mutex','door',14,84,0,1.72597546,0),
-(2,'join','0x7f97beaa8990 used in main',35,0,0,8.67295486,0),
-(3,'call','futex',NULL,0,0,0,0),
-(4,'call','page faults',NULL,0,0,0,0),
-(5,'call','clock_nanosleep',NULL,0,0,0,0),
-(6,'other','files being opened, polled or synchronised',NULL,0,0,0,0),
-(7,'call','write',NULL,0,0,0,0),
-(8,'call','read',NULL,0,0,0,0);
+(0,'sleep','sleep',21,85,0,0.76596423,0,'',0),
+(1,'mutex','door',14,84,0,1.72597546,0,'',0),
+(2,'join','0x7f97beaa8990 used in main',35,0,0,8.67295486,0,'',0),
+(3,'call','futex',NULL,0,0,0,0,'',0),
+(4,'call','page faults',NULL,0,0,0,0,'',0),
+(5,'call','clock_nanosleep',NULL,0,0,0,0,'',0),
+(6,'other','files being opened, polled or synchronised',NULL,0,0,0,0,'',0),
+(7,'call','write',NULL,0,0,0,0,'',0),
+(8,'call','read',NULL,0,0,0,0,'',0);
 INSERT INTO chain VALUES
 (0,1,0,8,8.06645801,500,3),
 (1,0,NULL,10,0.855476846,202,5),

@@ -241,9 +241,9 @@ INSERT INTO seen_thread VALUES
 (0,14,0,'',0,-11.8207557),
 (1,45,6637,'hidden',1.16240375,-11.8207557);
 INSERT INTO object VALUES
-(0,'other','files being opened, polled or synchronised',NULL,2,0,5.0476e-05,0),
-(1,'other','files being opened, polled or synchronised',NULL,1,17,8.636e-06,0),
-(2,'other','files being opened, polled or synchronised',NULL,1,24,2.66e-05,0);
+(0,'other','files being opened, polled or synchronised',NULL,2,0,5.0476e-05,0,'',0),
+(1,'other','files being opened, polled or synchronised',NULL,1,17,8.636e-06,0,'',0),
+(2,'other','files being opened, polled or synchronised',NULL,1,24,2.66e-05,0,'',0);
 INSERT INTO chain VALUES
 (0,0,NULL,6,0.004149377,1,6),
 (1,0,NULL,9,1.03319487,249,7),

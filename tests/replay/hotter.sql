@@ -161,8 +161,8 @@ INSERT INTO seen_thread VALUES
 (0,5,0,'',0,-5.79098093),
 (1,14,9764,'hotter',5.65222178,-5.79098093);
 INSERT INTO object VALUES
-(0,'other','files being opened, polled or synchronised',NULL,2,0,4.2528e-05,0),
-(1,'other','files being opened, polled or synchronised',NULL,1,17,0.000130739,0);
+(0,'other','files being opened, polled or synchronised',NULL,2,0,4.2528e-05,0,'',0),
+(1,'other','files being opened, polled or synchronised',NULL,1,17,0.000130739,0,'',0);
 INSERT INTO chain VALUES
 (0,0,NULL,6,1.16597494,281,6),
 (1,0,NULL,9,4.12448074,994,6),

@@ -106,10 +106,10 @@ INSERT INTO seen_thread VALUES
 (0,6,0,'',0,-4.01261157),
 (1,13,18076,'idle',0.003697719,-4.01261157);
 INSERT INTO object VALUES
-(0,'sleep','sleep',7,4,0,4.00623939,0),
-(1,'other','files being opened, polled or synchronised',NULL,2,0,4.0252e-05,0),
-(2,'other','files being opened, polled or synchronised',NULL,1,15,9.079e-06,0),
-(3,'other','files being opened, polled or synchronised',NULL,1,31,3.0476e-05,0);
+(0,'sleep','sleep',7,4,0,4.00623939,0,'',0),
+(1,'other','files being opened, polled or synchronised',NULL,2,0,4.0252e-05,0,'',0),
+(2,'other','files being opened, polled or synchronised',NULL,1,15,9.079e-06,0,'',0),
+(3,'other','files being opened, polled or synchronised',NULL,1,31,3.0476e-05,0,'',0);
 INSERT INTO chain VALUES
 (0,1,0,7,4.00098485,155,3);
 INSERT INTO chain_part VALUES

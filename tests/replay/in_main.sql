@@ -157,9 +157,9 @@ INSERT INTO seen_thread VALUES
 (0,10,0,'',0,-4.95935644),
 (1,33,9147,'in_main',2.96070165,-4.95935644);
 INSERT INTO object VALUES
-(0,'other','files being opened, polled or synchronised',NULL,2,0,3.3712e-05,0),
-(1,'pipe','pipe:[727208]',NULL,1,18,1.2748e-05,0),
-(2,'file','/build/in_main.truth',NULL,2,54,2.6532e-05,0);
+(0,'other','files being opened, polled or synchronised',NULL,2,0,3.3712e-05,0,'',0),
+(1,'pipe','pipe:[727208]',NULL,1,18,1.2748e-05,0,'',0),
+(2,'file','/build/in_main.truth',NULL,2,54,2.6532e-05,0,'',0);
 INSERT INTO chain VALUES
 (0,0,NULL,4,2.14522791,517,3),
 (1,0,NULL,5,0.796680384,192,3),

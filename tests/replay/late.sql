@@ -180,9 +180,9 @@ INSERT INTO seen_thread VALUES
 (0,11,0,'',0,-5.68803942),
 (1,34,8743,'late',3.05067722,-5.68803942);
 INSERT INTO object VALUES
-(0,'other','files being opened, polled or synchronised',NULL,3,0,5.5798e-05,0),
-(1,'other','files being opened, polled or synchronised',NULL,1,15,3.0736e-05,0),
-(2,'other','files being opened, polled or synchronised',NULL,2,59,1.1355e-05,0);
+(0,'other','files being opened, polled or synchronised',NULL,3,0,5.5798e-05,0,'',0),
+(1,'other','files being opened, polled or synchronised',NULL,1,15,3.0736e-05,0,'',0),
+(2,'other','files being opened, polled or synchronised',NULL,2,59,1.1355e-05,0,'',0);
 INSERT INTO chain VALUES
 (0,0,NULL,5,0.485477109,117,4),
 (1,0,NULL,9,2.57261374,620,6);

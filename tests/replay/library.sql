@@ -174,9 +174,9 @@ INSERT INTO seen_thread VALUES
 (0,15,0,'',0,-4.93328269),
 (1,41,8589,'library',2.39934764,-4.93328269);
 INSERT INTO object VALUES
-(0,'other','files being opened, polled or synchronised',NULL,2,0,5.662e-05,0),
-(1,'other','files being opened, polled or synchronised',NULL,1,18,0.000103192,0),
-(2,'other','files being opened, polled or synchronised',NULL,1,29,2.3582e-05,0);
+(0,'other','files being opened, polled or synchronised',NULL,2,0,5.662e-05,0,'',0),
+(1,'other','files being opened, polled or synchronised',NULL,1,18,0.000103192,0,'',0),
+(2,'other','files being opened, polled or synchronised',NULL,1,29,2.3582e-05,0,'',0);
 INSERT INTO chain VALUES
 (0,0,NULL,7,2.15352666,519,6),
 (1,0,NULL,8,0.257261374,62,4);

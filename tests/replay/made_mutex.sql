@@ -288,11 +288,11 @@ INSERT INTO seen_thread VALUES
 (3,28,9999,'customer',1.82029347,-5.74244262),
 (4,29,10000,'customer',1.84241947,-5.74244262);
 INSERT INTO object VALUES
-(0,'join','0x7fcb588e0990 used in main',34,1,0,5.82333356,0),
-(1,'other','files being opened, polled or synchronised',NULL,5,0,9.0625e-05,0),
-(2,'other','files being opened, polled or synchronised',NULL,5,77,3.5729e-05,0),
-(3,'mutex','0x55dd8abe94c8 created in open_account (made_mutex.c:18)',31,1112,0,7.15865577,0),
-(4,'other','files being opened, polled or synchronised',NULL,1,21,6.225e-06,0);
+(0,'join','0x7fcb588e0990 used in main',34,1,0,5.82333356,0,'',0),
+(1,'other','files being opened, polled or synchronised',NULL,5,0,9.0625e-05,0,'',0),
+(2,'other','files being opened, polled or synchronised',NULL,5,77,3.5729e-05,0,'',0),
+(3,'mutex','0x55dd8abe94c8 created in open_account (made_mutex.c:18)',31,1112,0,7.15865577,0,'',0),
+(4,'other','files being opened, polled or synchronised',NULL,1,21,6.225e-06,0,'',0);
 INSERT INTO chain VALUES
 (0,0,NULL,5,5.43568387,1310,5),
 (1,0,NULL,6,0.157676326,38,4),

@@ -243,14 +243,14 @@ INSERT INTO seen_thread VALUES
 (2,16,5941,'heavy',4.69902533,-4.71820177),
 (3,17,5942,'light',1.73470472,-4.71820177);
 INSERT INTO object VALUES
-(0,'futex','meeting+84',NULL,0,0,0,0),
-(1,'barrier','meeting+40',25,46,0,0.594011275,0),
-(2,'join','0x7ff3b65e1990 used in main',29,0,0,3.86508813,0),
-(3,'futex','meeting+80',NULL,0,0,0,0),
-(4,'call','clock_gettime',NULL,0,0,0,0),
-(5,'call','access',NULL,0,0,0,0),
-(6,'call','futex',NULL,0,0,0,0),
-(7,'call','page faults',NULL,0,0,0,0);
+(0,'futex','meeting+84',NULL,0,0,0,0,'',0),
+(1,'barrier','meeting+40',25,46,0,0.594011275,0,'',0),
+(2,'join','0x7ff3b65e1990 used in main',29,0,0,3.86508813,0,'',0),
+(3,'futex','meeting+80',NULL,0,0,0,0,'',0),
+(4,'call','clock_gettime',NULL,0,0,0,0,'',0),
+(5,'call','access',NULL,0,0,0,0,'',0),
+(6,'call','futex',NULL,0,0,0,0,'',0),
+(7,'call','page faults',NULL,0,0,0,0,'',0);
 INSERT INTO chain VALUES
 (0,0,NULL,4,5.98891087,1441,4),
 (1,1,1,10,3.08348586,256,4),

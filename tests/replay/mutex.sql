@@ -247,13 +247,13 @@ INSERT INTO seen_thread VALUES
 (4,30,9980,'server',1.36342681,-5.68792913),
 (5,31,9981,'server',1.35707002,-5.68792913);
 INSERT INTO object VALUES
-(0,'join','0x7fae82080990 used in 0x121f',35,1,0,5.75218598,0),
-(1,'other','files being opened, polled or synchronised',NULL,6,0,0.000108223,0),
-(2,'other','files being opened, polled or synchronised',NULL,6,86,2.9427e-05,0),
-(3,'mutex','queue_lock',32,1080,0,13.3955722,0),
-(4,'futex','0x7fae8187f990',NULL,1,0,0.01210909,0),
-(5,'futex','0x7fae8107e990',NULL,1,0,0.002219087,0),
-(6,'other','files being opened, polled or synchronised',NULL,1,16,4.174e-06,0);
+(0,'join','0x7fae82080990 used in 0x121f',35,1,0,5.75218598,0,'',0),
+(1,'other','files being opened, polled or synchronised',NULL,6,0,0.000108223,0,'',0),
+(2,'other','files being opened, polled or synchronised',NULL,6,86,2.9427e-05,0,'',0),
+(3,'mutex','queue_lock',32,1080,0,13.3955722,0,'',0),
+(4,'futex','0x7fae8187f990',NULL,1,0,0.01210909,0,'',0),
+(5,'futex','0x7fae8107e990',NULL,1,0,0.002219087,0,'',0),
+(6,'other','files being opened, polled or synchronised',NULL,1,16,4.174e-06,0,'',0);
 INSERT INTO chain VALUES
 (0,0,NULL,5,5.41908636,1306,5),
 (1,1,3,13,13.1974693,709,3),

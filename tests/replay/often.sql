@@ -175,9 +175,9 @@ INSERT INTO seen_thread VALUES
 (0,12,0,'',0,-3.69570871),
 (1,13,9658,'often',3.36712953,-3.69570871);
 INSERT INTO object VALUES
-(0,'other','files being opened, polled or synchronised',NULL,2,0,4.3908e-05,0),
-(1,'other','files being opened, polled or synchronised',NULL,1,16,9.459e-06,0),
-(2,'other','files being opened, polled or synchronised',NULL,1,29,2.534e-05,0);
+(0,'other','files being opened, polled or synchronised',NULL,2,0,4.3908e-05,0,'',0),
+(1,'other','files being opened, polled or synchronised',NULL,1,16,9.459e-06,0,'',0),
+(2,'other','files being opened, polled or synchronised',NULL,1,29,2.534e-05,0,'',0);
 INSERT INTO chain VALUES
 (0,0,NULL,6,2.2199167,535,5),
 (1,0,NULL,7,1.11203304,268,4),

@@ -342,15 +342,15 @@ INSERT INTO seen_thread VALUES
 (2,14,5893,'openmp',1.18365996,-4.70482764),
 (3,15,5894,'openmp',1.18151343,-4.70482764);
 INSERT INTO object VALUES
-(0,'openmp','a barrier',50,0,0,0,0),
-(1,'serial','serial code',52,0,0,0,0),
-(2,'openmp','the end of the parallel region',49,0,0,0,0),
-(3,'call','page faults',NULL,0,0,0,0),
-(4,'futex','0x55b3570bd644',53,84,0,1.03200925,0),
-(5,'futex','0x55b3570bd4e4',54,84,0,0.077482022,0),
-(6,'other','files being opened, polled or synchronised',NULL,0,0,0,0),
-(7,'call','read',NULL,0,0,0,0),
-(8,'call','clock_gettime',NULL,0,0,0,0);
+(0,'openmp','a barrier',50,0,0,0,0,'',0),
+(1,'serial','serial code',52,0,0,0,0,'',0),
+(2,'openmp','the end of the parallel region',49,0,0,0,0,'',0),
+(3,'call','page faults',NULL,0,0,0,0,'',0),
+(4,'futex','0x55b3570bd644',53,84,0,1.03200925,0,'',0),
+(5,'futex','0x55b3570bd4e4',54,84,0,0.077482022,0,'',0),
+(6,'other','files being opened, polled or synchronised',NULL,0,0,0,0,'',0),
+(7,'call','read',NULL,0,0,0,0,'',0),
+(8,'call','clock_gettime',NULL,0,0,0,0,'',0);
 INSERT INTO chain VALUES
 (0,0,NULL,11,0.008298754,2,4),
 (1,0,NULL,13,6.84357255,1648,6),

@@ -327,11 +327,11 @@ INSERT INTO seen_thread VALUES
 (1,43,5600,'phases',1.45873466,-12.2450943),
 (2,45,5838,'rebuilder',1.07582284,-7.45567803);
 INSERT INTO object VALUES
-(0,'other','files being opened, polled or synchronised',NULL,3,0,8.3522e-05,0),
-(1,'mutex','state_lock',52,57,0,6.79476441,0),
-(2,'other','files being opened, polled or synchronised',NULL,4,95,4.3556e-05,0),
-(3,'futex','0x7f4d46eeb990',NULL,1,0,0.014865809,0),
-(4,'other','files being opened, polled or synchronised',NULL,1,17,8.609e-06,0);
+(0,'other','files being opened, polled or synchronised',NULL,3,0,8.3522e-05,0,'',0),
+(1,'mutex','state_lock',52,57,0,6.79476441,0,'',0),
+(2,'other','files being opened, polled or synchronised',NULL,4,95,4.3556e-05,0,'',0),
+(3,'futex','0x7f4d46eeb990',NULL,1,0,0.014865809,0,'',0),
+(4,'other','files being opened, polled or synchronised',NULL,1,17,8.609e-06,0,'',0);
 INSERT INTO chain VALUES
 (0,0,NULL,6,1.34024877,323,5),
 (1,0,NULL,10,0.004149377,1,5),

@@ -306,12 +306,12 @@ INSERT INTO seen_thread VALUES
 (2,16,0,'',0.003711305,-5.31573436),
 (3,60,15742,'pipe',3.28891282,-5.31573436);
 INSERT INTO object VALUES
-(0,'other','files being opened, polled or synchronised',NULL,2,0,4.8705e-05,0),
-(1,'pipe','pipe:[751415]',17,406,3317760,5.60778895,0),
-(2,'pipe','pipe:[751415]',18,393,3219456,0.445888069,0),
-(3,'process','a child process',NULL,1,0,0.000697291,0),
-(4,'other','files being opened, polled or synchronised',NULL,1,15,5.2867e-05,0),
-(5,'other','files being opened, polled or synchronised',NULL,2,51,1.4499e-05,0);
+(0,'other','files being opened, polled or synchronised',NULL,2,0,4.8705e-05,0,'',0),
+(1,'pipe','pipe:[751415]',17,406,3317760,5.60778895,0,'',0),
+(2,'pipe','pipe:[751415]',18,393,3219456,0.445888069,0,'',0),
+(3,'process','a child process',NULL,1,0,0.000697291,0,'',0),
+(4,'other','files being opened, polled or synchronised',NULL,1,15,5.2867e-05,0,'',0),
+(5,'other','files being opened, polled or synchronised',NULL,2,51,1.4499e-05,0,'',0);
 INSERT INTO chain VALUES
 (0,0,NULL,6,3.27800783,790,5),
 (1,2,1,10,5.1350661,280,3),

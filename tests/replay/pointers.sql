@@ -194,9 +194,9 @@ INSERT INTO seen_thread VALUES
 (0,13,0,'',0,-9.41847101),
 (1,39,7944,'pointers',2.26854869,-9.41847101);
 INSERT INTO object VALUES
-(0,'other','files being opened, polled or synchronised',NULL,2,0,5.446e-05,0),
-(1,'other','files being opened, polled or synchronised',NULL,1,19,7.828e-06,0),
-(2,'other','files being opened, polled or synchronised',NULL,1,31,2.4517e-05,0);
+(0,'other','files being opened, polled or synchronised',NULL,2,0,5.446e-05,0,'',0),
+(1,'other','files being opened, polled or synchronised',NULL,1,19,7.828e-06,0,'',0),
+(2,'other','files being opened, polled or synchronised',NULL,1,31,2.4517e-05,0,'',0);
 INSERT INTO chain VALUES
 (0,0,NULL,6,1.92946031,465,6),
 (1,0,NULL,7,0.319502029,77,6),

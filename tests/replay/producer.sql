@@ -263,16 +263,16 @@ INSERT INTO seen_thread VALUES
 (3,24,10296,'consumer',0.173552878,-5.71199333),
 (4,25,10297,'producer',3.36553264,-5.59585413);
 INSERT INTO object VALUES
-(0,'join','0x7f356e270990 used in main',34,1,0,5.78864886,0),
-(1,'other','files being opened, polled or synchronised',NULL,5,0,5.8848e-05,0),
-(2,'other','files being opened, polled or synchronised',NULL,5,86,2.5117e-05,0),
-(3,'futex','shelf_filled',NULL,2,0,0.024701888,0),
-(4,'futex','shelf_filled',NULL,2,0,0.009289762,0),
-(5,'futex','shelf_lock',35,780,0,0.697451913,0),
-(6,'condition','shelf_filled',31,889,0,10.4574723,0),
-(7,'futex','0x7f356da6f990',NULL,1,0,0.000256843,0),
-(8,'futex','0x7f356d26e990',NULL,1,0,0.000259743,0),
-(9,'other','files being opened, polled or synchronised',NULL,1,19,4.724e-06,0);
+(0,'join','0x7f356e270990 used in main',34,1,0,5.78864886,0,'',0),
+(1,'other','files being opened, polled or synchronised',NULL,5,0,5.8848e-05,0,'',0),
+(2,'other','files being opened, polled or synchronised',NULL,5,86,2.5117e-05,0,'',0),
+(3,'futex','shelf_filled',NULL,2,0,0.024701888,0,'',0),
+(4,'futex','shelf_filled',NULL,2,0,0.009289762,0,'',0),
+(5,'futex','shelf_lock',35,780,0,0.697451913,0,'',0),
+(6,'condition','shelf_filled',31,889,0,10.4574723,0,'',0),
+(7,'futex','0x7f356da6f990',NULL,1,0,0.000256843,0,'',0),
+(8,'futex','0x7f356d26e990',NULL,1,0,0.000259743,0,'',0),
+(9,'other','files being opened, polled or synchronised',NULL,1,19,4.724e-06,0,'',0);
 INSERT INTO chain VALUES
 (0,0,NULL,4,3.49792481,843,4),
 (1,0,NULL,6,0.315352652,76,4),

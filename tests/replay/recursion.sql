@@ -267,9 +267,9 @@ INSERT INTO seen_thread VALUES
 (0,12,0,'',0,-12.7415031),
 (1,38,7276,'recursion',1.26013145,-12.7415031);
 INSERT INTO object VALUES
-(0,'other','files being opened, polled or synchronised',NULL,2,0,0.003194633,0),
-(1,'pipe','pipe:[719213]',NULL,1,20,7.994e-06,0),
-(2,'file','/build/recursion.truth',NULL,1,29,1.8415e-05,0);
+(0,'other','files being opened, polled or synchronised',NULL,2,0,0.003194633,0,'',0),
+(1,'pipe','pipe:[719213]',NULL,1,20,7.994e-06,0,'',0),
+(2,'file','/build/recursion.truth',NULL,1,29,1.8415e-05,0,'',0);
 INSERT INTO chain VALUES
 (0,0,NULL,13,0.004149377,1,12),
 (1,0,NULL,57,1.07053927,258,55),

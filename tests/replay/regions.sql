@@ -373,15 +373,15 @@ INSERT INTO seen_thread VALUES
 (1,13,5908,'regions',6.06840785,-6.50278692),
 (2,14,5909,'regions',3.07157965,-6.35916569);
 INSERT INTO object VALUES
-(0,'openmp','a barrier',51,0,0,0,0),
-(1,'serial','serial code',50,0,0,0,0),
-(2,'openmp','the end of the parallel region',52,0,0,0,0),
-(3,'call','page faults',NULL,0,0,0,0),
-(4,'futex','0x56144d98b644',53,139,0,0.055925549,0),
-(5,'futex','0x56144d98b4e4',54,139,0,0.452115176,0),
-(6,'call','clock_gettime',NULL,0,0,0,0),
-(7,'other','files being opened, polled or synchronised',NULL,0,0,0,0),
-(8,'call','read',NULL,0,0,0,0);
+(0,'openmp','a barrier',51,0,0,0,0,'',0),
+(1,'serial','serial code',50,0,0,0,0,'',0),
+(2,'openmp','the end of the parallel region',52,0,0,0,0,'',0),
+(3,'call','page faults',NULL,0,0,0,0,'',0),
+(4,'futex','0x56144d98b644',53,139,0,0.055925549,0,'',0),
+(5,'futex','0x56144d98b4e4',54,139,0,0.452115176,0,'',0),
+(6,'call','clock_gettime',NULL,0,0,0,0,'',0),
+(7,'other','files being opened, polled or synchronised',NULL,0,0,0,0,'',0),
+(8,'call','read',NULL,0,0,0,0,'',0);
 INSERT INTO chain VALUES
 (0,0,NULL,7,6.08713606,1467,6),
 (1,0,NULL,13,2.91701203,703,4),

@@ -281,14 +281,14 @@ INSERT INTO seen_thread VALUES
 (3,21,11844,'reader',0.011092662,-12.8275347),
 (4,22,11845,'writer',1.40903586,-12.7119796);
 INSERT INTO object VALUES
-(0,'other','files being opened, polled or synchronised',NULL,5,0,9.945e-05,0),
-(1,'other','files being opened, polled or synchronised',NULL,5,75,2.883e-05,0),
-(2,'sleep','sleep',37,1528,0,0.495586878,0),
-(3,'join','0x7f68c100d990 used in main',39,1,0,12.879815,0),
-(4,'rwlock','table_lock',15,210,0,25.4652821,0),
-(5,'futex','0x7f68c080c990',NULL,1,0,1.7544e-05,0),
-(6,'futex','0x7f68c000b990',NULL,1,0,0.000710175,0),
-(7,'other','files being opened, polled or synchronised',NULL,1,17,4.208e-06,0);
+(0,'other','files being opened, polled or synchronised',NULL,5,0,9.945e-05,0,'',0),
+(1,'other','files being opened, polled or synchronised',NULL,5,75,2.883e-05,0,'',0),
+(2,'sleep','sleep',37,1528,0,0.495586878,0,'',0),
+(3,'join','0x7f68c100d990 used in main',39,1,0,12.879815,0,'',0),
+(4,'rwlock','table_lock',15,210,0,25.4652821,0,'',0),
+(5,'futex','0x7f68c080c990',NULL,1,0,1.7544e-05,0,'',0),
+(6,'futex','0x7f68c000b990',NULL,1,0,0.000710175,0,'',0),
+(7,'other','files being opened, polled or synchronised',NULL,1,17,4.208e-06,0,'',0);
 INSERT INTO chain VALUES
 (0,1,4,7,24.7363332,900,3),
 (1,0,NULL,9,1.40248943,338,4),

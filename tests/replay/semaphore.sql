@@ -216,13 +216,13 @@ INSERT INTO seen_thread VALUES
 (3,18,11482,'client',0.563928181,-11.1954404),
 (4,19,11483,'client',0.445633806,-11.0497696);
 INSERT INTO object VALUES
-(0,'join','0x7f6f6c490990 used in main',35,1,0,11.3952339,0),
-(1,'other','files being opened, polled or synchronised',NULL,5,0,7.1133e-05,0),
-(2,'other','files being opened, polled or synchronised',NULL,5,72,2.7608e-05,0),
-(3,'semaphore','slots',13,291,0,21.4775823,0),
-(4,'futex','0x7f6f6bc8f990',NULL,1,0,0.00025288,0),
-(5,'futex','0x7f6f6b48e990',NULL,1,0,0.007646211,0),
-(6,'other','files being opened, polled or synchronised',NULL,1,20,5.504e-06,0);
+(0,'join','0x7f6f6c490990 used in main',35,1,0,11.3952339,0,'',0),
+(1,'other','files being opened, polled or synchronised',NULL,5,0,7.1133e-05,0,'',0),
+(2,'other','files being opened, polled or synchronised',NULL,5,72,2.7608e-05,0,'',0),
+(3,'semaphore','slots',13,291,0,21.4775823,0,'',0),
+(4,'futex','0x7f6f6bc8f990',NULL,1,0,0.00025288,0,'',0),
+(5,'futex','0x7f6f6b48e990',NULL,1,0,0.007646211,0,'',0),
+(6,'other','files being opened, polled or synchronised',NULL,1,20,5.504e-06,0,'',0);
 INSERT INTO chain VALUES
 (0,0,NULL,5,1.44813257,349,5),
 (1,1,3,9,19.528358,854,3),

@@ -248,9 +248,9 @@ INSERT INTO seen_thread VALUES
 (2,13,0,'',0,-4.02245914),
 (3,56,4984,'server',0.024473051,3.92995993);
 INSERT INTO object VALUES
-(0,'requests','requests on 1 connection',58,0,0,2.52003226,0),
-(1,'sleep','sleep',60,0,0,0,0),
-(2,'connection','several connections',NULL,0,0,0,0);
+(0,'requests','requests on 1 connection',58,0,0,2.52003226,0,'',0),
+(1,'sleep','sleep',60,0,0,0,0,'',0),
+(2,'connection','several connections',NULL,0,0,0,0,'',0);
 INSERT INTO chain VALUES
 (0,0,NULL,11,1.551867,374,5),
 (1,1,1,10,0.058012048,3,2),

@@ -168,9 +168,9 @@ INSERT INTO seen_thread VALUES
 (0,5,0,'',0,-3.59781409),
 (1,14,9779,'short_trips',3.48491555,-3.59781409);
 INSERT INTO object VALUES
-(0,'other','files being opened, polled or synchronised',NULL,2,0,5.6856e-05,0),
-(1,'other','files being opened, polled or synchronised',NULL,1,22,1.1155e-05,0),
-(2,'other','files being opened, polled or synchronised',NULL,1,31,2.6144e-05,0);
+(0,'other','files being opened, polled or synchronised',NULL,2,0,5.6856e-05,0,'',0),
+(1,'other','files being opened, polled or synchronised',NULL,1,22,1.1155e-05,0,'',0),
+(2,'other','files being opened, polled or synchronised',NULL,1,31,2.6144e-05,0,'',0);
 INSERT INTO chain VALUES
 (0,0,NULL,6,2.96680456,715,6),
 (1,0,NULL,7,0.199170096,48,5),

@@ -135,10 +135,10 @@ INSERT INTO seen_thread VALUES
 (0,12,0,'',0,-3.76227293),
 (1,17,15605,'sleeping',0.146156834,-3.76227293);
 INSERT INTO object VALUES
-(0,'sleep','sleep',13,234,0,3.57941985,0),
-(1,'other','files being opened, polled or synchronised',NULL,2,0,4.3859e-05,0),
-(2,'other','files being opened, polled or synchronised',NULL,1,19,9.241e-06,0),
-(3,'other','files being opened, polled or synchronised',NULL,1,29,2.5131e-05,0);
+(0,'sleep','sleep',13,234,0,3.57941985,0,'',0),
+(1,'other','files being opened, polled or synchronised',NULL,2,0,4.3859e-05,0,'',0),
+(2,'other','files being opened, polled or synchronised',NULL,1,19,9.241e-06,0,'',0),
+(3,'other','files being opened, polled or synchronised',NULL,1,29,2.5131e-05,0,'',0);
 INSERT INTO chain VALUES
 (0,1,0,9,3.51513658,207,4),
 (1,0,NULL,11,0.136929441,33,6),

@@ -212,16 +212,16 @@ INSERT INTO seen_thread VALUES
 (5,29,9816,'drawing',2.72286128,-5.67112114),
 (6,30,9817,'encoding',2.91750043,-5.67112114);
 INSERT INTO object VALUES
-(0,'join','0x7fbc9016d990 used in main',32,1,0,5.86549392,0),
-(1,'other','files being opened, polled or synchronised',NULL,7,0,7.9205e-05,0),
-(2,'other','files being opened, polled or synchronised',NULL,7,89,3.2481e-05,0),
-(3,'futex','over',NULL,0,0,0.056421407,0),
-(4,'condition','over',34,3,0,17.6048738,0),
-(5,'futex','over_lock',NULL,3,0,0.000104596,0),
-(6,'futex','0x7fbc91970990',NULL,1,0,0.000734826,0),
-(7,'futex','0x7fbc9116f990',NULL,1,0,1.426e-05,0),
-(8,'futex','0x7fbc9096e990',NULL,1,0,1.6433e-05,0),
-(9,'other','files being opened, polled or synchronised',NULL,1,23,6.668e-06,0);
+(0,'join','0x7fbc9016d990 used in main',32,1,0,5.86549392,0,'',0),
+(1,'other','files being opened, polled or synchronised',NULL,7,0,7.9205e-05,0,'',0),
+(2,'other','files being opened, polled or synchronised',NULL,7,89,3.2481e-05,0,'',0),
+(3,'futex','over',NULL,0,0,0.056421407,0,'',0),
+(4,'condition','over',34,3,0,17.6048738,0,'',0),
+(5,'futex','over_lock',NULL,3,0,0.000104596,0,'',0),
+(6,'futex','0x7fbc91970990',NULL,1,0,0.000734826,0,'',0),
+(7,'futex','0x7fbc9116f990',NULL,1,0,1.426e-05,0,'',0),
+(8,'futex','0x7fbc9096e990',NULL,1,0,1.6433e-05,0,'',0),
+(9,'other','files being opened, polled or synchronised',NULL,1,23,6.668e-06,0,'',0);
 INSERT INTO chain VALUES
 (0,0,NULL,4,3.04149334,733,4),
 (1,0,NULL,6,2.73858882,660,4),

@@ -226,11 +226,11 @@ INSERT INTO seen_thread VALUES
 (2,15,13406,'visitor',2.04679065,-17.495924),
 (3,16,13408,'visitor',1.90657231,-17.495924);
 INSERT INTO object VALUES
-(0,'join','0x7f089bc80990 used in main',30,1,0,17.5293468,0),
-(1,'other','files being opened, polled or synchronised',NULL,4,0,8.6816e-05,0),
-(2,'other','files being opened, polled or synchronised',NULL,4,65,3.3311e-05,0),
-(3,'spin','ticket',11,2130,0,17.103209,0),
-(4,'other','files being opened, polled or synchronised',NULL,1,15,9.472e-06,0);
+(0,'join','0x7f089bc80990 used in main',30,1,0,17.5293468,0,'',0),
+(1,'other','files being opened, polled or synchronised',NULL,4,0,8.6816e-05,0,'',0),
+(2,'other','files being opened, polled or synchronised',NULL,4,65,3.3311e-05,0,'',0),
+(3,'spin','ticket',11,2130,0,17.103209,0,'',0),
+(4,'other','files being opened, polled or synchronised',NULL,1,15,9.472e-06,0,'',0);
 INSERT INTO chain VALUES
 (0,0,NULL,5,0.008298754,2,6),
 (1,0,NULL,7,1.72199146,415,5),

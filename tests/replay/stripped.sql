@@ -188,9 +188,9 @@ INSERT INTO seen_thread VALUES
 (0,13,0,'',0,-12.595081),
 (1,35,5942,'stripped',1.20244634,-12.595081);
 INSERT INTO object VALUES
-(0,'other','files being opened, polled or synchronised',NULL,2,0,5.9588e-05,0),
-(1,'pipe','pipe:[710074]',37,1,14,0.027072531,0),
-(2,'other','files being opened, polled or synchronised',NULL,2,61,3.0236e-05,0);
+(0,'other','files being opened, polled or synchronised',NULL,2,0,5.9588e-05,0,'',0),
+(1,'pipe','pipe:[710074]',37,1,14,0.027072531,0,'',0),
+(2,'other','files being opened, polled or synchronised',NULL,2,61,3.0236e-05,0,'',0);
 INSERT INTO chain VALUES
 (0,0,NULL,6,0.107883802,26,5),
 (1,0,NULL,8,0.585062157,141,5),

@@ -199,11 +199,11 @@ INSERT INTO seen_thread VALUES
 (2,25,13349,'ticket',3.50944432,-5.58690077),
 (3,26,13350,'ticket',3.64903819,-5.69839477);
 INSERT INTO object VALUES
-(0,'join','0x7fb4b9a7c990 used in main',29,0,0,5.74309301,0),
-(1,'variable','turn',27,0,0,0,0),
-(2,'call','page faults',NULL,0,0,0,0),
-(3,'other','files being opened, polled or synchronised',NULL,0,0,0,0),
-(4,'call','read',NULL,0,0,0,0);
+(0,'join','0x7fb4b9a7c990 used in main',29,0,0,5.74309301,0,'',0),
+(1,'variable','turn',27,0,0,0,0,'',0),
+(2,'call','page faults',NULL,0,0,0,0,'',0),
+(3,'other','files being opened, polled or synchronised',NULL,0,0,0,0,'',0),
+(4,'call','read',NULL,0,0,0,0,'',0);
 INSERT INTO chain VALUES
 (0,0,NULL,4,3.07468836,741,4),
 (1,0,NULL,6,0.062240655,15,4),

@@ -274,12 +274,12 @@ INSERT INTO seen_thread VALUES
 (4,19,12447,'reader',0.004390089,-11.9407829),
 (5,20,12448,'writer',1.43037912,-11.7929185);
 INSERT INTO object VALUES
-(0,'join','0x7fbeda5e0990 used in 0x1285',41,1,0,11.9651054,0),
-(1,'other','files being opened, polled or synchronised',NULL,6,0,8.1822e-05,0),
-(2,'other','files being opened, polled or synchronised',NULL,7,103,2.7473e-05,0),
-(3,'sleep','sleep',21,239,0,18.1497893,0),
-(4,'rwlock','table_lock',23,277,0,18.0009567,0),
-(5,'other','files being opened, polled or synchronised',NULL,1,16,4.249e-06,0);
+(0,'join','0x7fbeda5e0990 used in 0x1285',41,1,0,11.9651054,0,'',0),
+(1,'other','files being opened, polled or synchronised',NULL,6,0,8.1822e-05,0,'',0),
+(2,'other','files being opened, polled or synchronised',NULL,7,103,2.7473e-05,0,'',0),
+(3,'sleep','sleep',21,239,0,18.1497893,0,'',0),
+(4,'rwlock','table_lock',23,277,0,18.0009567,0,'',0),
+(5,'other','files being opened, polled or synchronised',NULL,1,16,4.249e-06,0,'',0);
 INSERT INTO chain VALUES
 (0,0,NULL,4,1.3900413,335,4),
 (1,1,4,9,17.7857541,738,3),

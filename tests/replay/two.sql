@@ -199,9 +199,9 @@ INSERT INTO seen_thread VALUES
 (0,12,0,'',0,-8.74834677),
 (1,37,5564,'two',1.41043481,-8.74834677);
 INSERT INTO object VALUES
-(0,'other','files being opened, polled or synchronised',NULL,2,0,0.000146718,0),
-(1,'other','files being opened, polled or synchronised',NULL,1,14,1.0838e-05,0),
-(2,'other','files being opened, polled or synchronised',NULL,2,61,2.4103e-05,0);
+(0,'other','files being opened, polled or synchronised',NULL,2,0,0.000146718,0,'',0),
+(1,'other','files being opened, polled or synchronised',NULL,1,14,1.0838e-05,0,'',0),
+(2,'other','files being opened, polled or synchronised',NULL,2,61,2.4103e-05,0,'',0);
 INSERT INTO chain VALUES
 (0,0,NULL,6,0.443983339,107,5),
 (1,0,NULL,8,0.780082876,188,5),

@@ -292,13 +292,13 @@ INSERT INTO seen_thread VALUES
 (4,19,10162,'cleaner',1.3314058,-5.76697659),
 (5,20,10163,'writer',1.36164203,-5.76697659);
 INSERT INTO object VALUES
-(0,'join','0x7ff44a3da990 used in 0x123b',38,1,0,5.81128769,0),
-(1,'other','files being opened, polled or synchronised',NULL,6,0,9.241e-05,0),
-(2,'other','files being opened, polled or synchronised',NULL,7,108,3.2647e-05,0),
-(3,'mutex','index_lock',35,898,0,14.1087806,0),
-(4,'futex','0x7ff449bd9990',NULL,1,0,0.016319518,0),
-(5,'futex','0x7ff448bd7990',NULL,1,0,0.017859295,0),
-(6,'other','files being opened, polled or synchronised',NULL,1,20,7.562e-06,0);
+(0,'join','0x7ff44a3da990 used in 0x123b',38,1,0,5.81128769,0,'',0),
+(1,'other','files being opened, polled or synchronised',NULL,6,0,9.241e-05,0,'',0),
+(2,'other','files being opened, polled or synchronised',NULL,7,108,3.2647e-05,0,'',0),
+(3,'mutex','index_lock',35,898,0,14.1087806,0,'',0),
+(4,'futex','0x7ff449bd9990',NULL,1,0,0.016319518,0,'',0),
+(5,'futex','0x7ff448bd7990',NULL,1,0,0.017859295,0,'',0),
+(6,'other','files being opened, polled or synchronised',NULL,1,20,7.562e-06,0,'',0);
 INSERT INTO chain VALUES
 (0,0,NULL,5,2.66390003,642,5),
 (1,0,NULL,9,2.6348544,635,5),

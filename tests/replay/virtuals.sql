@@ -189,9 +189,9 @@ INSERT INTO seen_thread VALUES
 (0,13,0,'',0,-3.96893049),
 (1,40,8388,'virtuals',2.34649758,-3.96893049);
 INSERT INTO object VALUES
-(0,'other','files being opened, polled or synchronised',NULL,2,0,4.1624e-05,0),
-(1,'other','files being opened, polled or synchronised',NULL,1,19,5.644e-06,0),
-(2,'other','files being opened, polled or synchronised',NULL,1,35,2.0202e-05,0);
+(0,'other','files being opened, polled or synchronised',NULL,2,0,4.1624e-05,0,'',0),
+(1,'other','files being opened, polled or synchronised',NULL,1,19,5.644e-06,0,'',0),
+(2,'other','files being opened, polled or synchronised',NULL,1,35,2.0202e-05,0,'',0);
 INSERT INTO chain VALUES
 (0,0,NULL,6,2.04149348,492,6),
 (1,0,NULL,7,0.298755144,72,6),

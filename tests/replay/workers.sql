@@ -353,11 +353,11 @@ INSERT INTO seen_thread VALUES
 (6,52,0,'',0.003905067,-10.6145803),
 (7,57,10784,'workers',0.704232693,-10.6145803);
 INSERT INTO object VALUES
-(0,'other','files being opened, polled or synchronised',NULL,2,0,5.1439e-05,0),
-(1,'process','a child process',60,4,0,10.9852821,0),
-(2,'barrier','0x7f2ee1005000 created in main (workers.c:48)',54,680,0,13.1876552,0),
-(3,'other','files being opened, polled or synchronised',NULL,1,18,5.012e-06,0),
-(4,'other','files being opened, polled or synchronised',NULL,3,88,1.7243e-05,0);
+(0,'other','files being opened, polled or synchronised',NULL,2,0,5.1439e-05,0,'',0),
+(1,'process','a child process',60,4,0,10.9852821,0,'',0),
+(2,'barrier','0x7f2ee1005000 created in main (workers.c:48)',54,680,0,13.1876552,0,'',0),
+(3,'other','files being opened, polled or synchronised',NULL,1,18,5.012e-06,0,'',0),
+(4,'other','files being opened, polled or synchronised',NULL,3,88,1.7243e-05,0,'',0);
 INSERT INTO chain VALUES
 (0,0,NULL,6,4.15352638,1001,5),
 (1,1,2,10,11.8909197,518,4),

@@ -47,9 +47,9 @@ static void fill_evidence(struct evidence *e, uint32_t function, uint32_t loop)
 	vec_push(&e->names, (struct evidence_name){loop, "it's", ""});
 	vec_push(&e->threads, (struct evidence_thread){PROFILE_MACHINE, 0, "", 0.5, -0.25});
 	vec_push(&e->threads, (struct evidence_thread){PROFILE_MACHINE, 77, "a b", 0, 3});
-	vec_push(&e->objects, (struct evidence_object){"mutex", "it's", 6, 10, 0, 0.125, 0});
-	vec_push(&e->objects,
-		 (struct evidence_object){"file", "/x", PROFILE_NONE, 1, 1ull << 62, 1, 2.5});
+	vec_push(&e->objects, (struct evidence_object){"mutex", "it's", 6, 10, 0, 0.125, 0, "", 0});
+	vec_push(&e->objects, (struct evidence_object){"file", "/x", PROFILE_NONE, 1, 1ull << 62, 1,
+						       2.5, "it's", 77});
 	vec_push(&e->parts, function);
 	vec_push(&e->parts, loop);
 	vec_push(&e->parts, function);

@@ -135,6 +135,7 @@ static void a_server_waits_for_requests(void **state)
 	assert_int_equal(a.kind, OBJECT_REQUESTS);
 	assert_int_equal(a.connections, 1);
 	assert_int_equal(OF_SET(f, f->server, f->client).kind, OBJECT_REQUESTS);
+	assert_true(OF_SET(f, f->server, f->client).relays);
 	assert_int_equal(in_call(f, SYS_accept4, (uint64_t)f->listener, 0, 0).kind,
 			 OBJECT_REQUESTS);
 	assert_int_equal(in_call(f, SYS_read, (uint64_t)f->server, 0, 1).kind, OBJECT_REQUESTS);
@@ -143,6 +144,22 @@ static void a_server_waits_for_requests(void **state)
 	a = in_call(f, SYS_sendto, (uint64_t)f->server, 0, 1);
 	assert_int_equal(a.kind, OBJECT_SOCKET);
 	assert_int_equal(a.fd, f->server);
+}
+
+static void a_server_waits_for_the_answer_that_it_needs(void **state)
+{
+	struct fixture *f = *state;
+	char byte = 0;
+	usleep(20000);
+	assert_int_equal(write(f->client, &byte, 1), 1);
+	struct awaited a = OF_SET(f, f->listener, f->server, f->client, f->pair[0]);
+	assert_int_equal(a.kind, OBJECT_CONNECTION);
+	assert_string_equal(a.peer, f->address);
+	assert_int_equal(read(f->server, &byte, 1), 1);
+	assert_int_equal(write(f->server, &byte, 1), 1);
+	a = OF_SET(f, f->listener, f->server, f->client, f->pair[0]);
+	assert_int_equal(a.kind, OBJECT_REQUESTS);
+	assert_int_equal(read(f->client, &byte, 1), 1);
 }
 
 static void a_client_waits_for_its_peer(void **state)
@@ -223,6 +240,7 @@ int main(void)
 #define AWAITED_TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
 		AWAITED_TEST(a_server_waits_for_requests),
+		AWAITED_TEST(a_server_waits_for_the_answer_that_it_needs),
 		AWAITED_TEST(a_client_waits_for_its_peer),
 		AWAITED_TEST(others_wake_a_thread),
 		AWAITED_TEST(a_terminal_is_for_people),

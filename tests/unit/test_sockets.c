@@ -12,8 +12,10 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include "process/holders.h"
 #include "process/sockets.h"
 
 static const struct socket_facts *facts_of(const struct socket_table *t, uint64_t inode)
@@ -51,11 +53,11 @@ static void lists_are_read(void **state)
 		"00000000:00000000 00:00000000 00000000     0        0 1004 1 0\n";
 	struct socket_table t = {0};
 	(void)state;
-	sockets_parse_inet(&t, tcp, INET_TCP);
-	sockets_parse_inet(&t, tcp6, INET_TCP);
+	sockets_parse_inet(&t, tcp, SOCKET_TCP);
+	sockets_parse_inet(&t, tcp6, SOCKET_TCP);
 	assert_int_equal(t.facts.len, 4);
 	assert_int_equal(facts_of(&t, 1001)->role, SOCKET_LISTENING);
-	assert_int_equal(facts_of(&t, 1001)->port, 8080);
+	assert_int_equal(facts_of(&t, 1001)->local.port, 8080);
 	assert_int_equal(facts_of(&t, 1002)->role, SOCKET_OPENED);
 	assert_string_equal(facts_of(&t, 1002)->peer, "127.0.0.1:5432");
 	assert_string_equal(facts_of(&t, 1003)->peer, "[::1]:80");
@@ -82,7 +84,7 @@ static void datagrams_and_local_sockets(void **state)
 		"0000000000000000: 00000003 00000000 00000000 0005 03 3005 /run/b\n";
 	struct socket_table t = {0};
 	(void)state;
-	sockets_parse_inet(&t, udp, INET_UDP);
+	sockets_parse_inet(&t, udp, SOCKET_UDP);
 	sockets_parse_unix(&t, local);
 	assert_int_equal(facts_of(&t, 2001)->role, SOCKET_LISTENING);
 	assert_int_equal(facts_of(&t, 2002)->role, SOCKET_OPENED);
@@ -104,25 +106,50 @@ static uint64_t inode_of(int fd)
 	return st.st_ino;
 }
 
-static void both_ends_of_a_connection(void **state)
+/* A connection to this process itself. */
+struct connection {
+	int listener, client, server;
+	char address[32];
+};
+
+static struct connection connect_both(void)
 {
 	struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 	socklen_t size = sizeof(at);
-	char address[32];
+	struct connection c = {socket(AF_INET, SOCK_STREAM, 0), socket(AF_INET, SOCK_STREAM, 0), 0,
+			       ""};
+	assert_int_equal(bind(c.listener, (struct sockaddr *)&at, size), 0);
+	assert_int_equal(listen(c.listener, 1), 0);
+	getsockname(c.listener, (struct sockaddr *)&at, &size);
+	assert_int_equal(connect(c.client, (struct sockaddr *)&at, size), 0);
+	c.server = accept(c.listener, NULL, NULL);
+	snprintf(c.address, sizeof(c.address), "127.0.0.1:%u", ntohs(at.sin_port));
+	return c;
+}
+
+static void disconnect(const struct connection *c)
+{
+	close(c->listener);
+	close(c->client);
+	close(c->server);
+}
+
+static void both_ends_of_a_connection(void **state)
+{
 	struct sockets s = {0};
 	(void)state;
-	int listener = socket(AF_INET, SOCK_STREAM, 0), client = socket(AF_INET, SOCK_STREAM, 0);
-	assert_int_equal(bind(listener, (struct sockaddr *)&at, size), 0);
-	assert_int_equal(listen(listener, 1), 0);
-	getsockname(listener, (struct sockaddr *)&at, &size);
-	assert_int_equal(connect(client, (struct sockaddr *)&at, size), 0);
-	int server = accept(listener, NULL, NULL);
-	snprintf(address, sizeof(address), "127.0.0.1:%u", ntohs(at.sin_port));
-	assert_int_equal(sockets_find(&s, getpid(), inode_of(listener), 0)->role, SOCKET_LISTENING);
-	assert_int_equal(sockets_find(&s, getpid(), inode_of(server), 0)->role, SOCKET_ACCEPTED);
-	const struct socket_facts *opened = sockets_find(&s, getpid(), inode_of(client), 0);
+	struct connection c = connect_both();
+	assert_int_equal(sockets_find(&s, getpid(), inode_of(c.listener), 0)->role,
+			 SOCKET_LISTENING);
+	assert_int_equal(sockets_find(&s, getpid(), inode_of(c.server), 0)->role, SOCKET_ACCEPTED);
+	const struct socket_facts *opened = sockets_find(&s, getpid(), inode_of(c.client), 0);
 	assert_int_equal(opened->role, SOCKET_OPENED);
-	assert_string_equal(opened->peer, address);
+	assert_string_equal(opened->peer, c.address);
+	assert_int_equal(sockets_other_end(&s, getpid(), inode_of(c.client), 0),
+			 inode_of(c.server));
+	assert_int_equal(sockets_other_end(&s, getpid(), inode_of(c.server), 0),
+			 inode_of(c.client));
+	assert_int_equal(sockets_other_end(&s, getpid(), inode_of(c.listener), 0), 0);
 
 	/* A newer one is found when the list may be read again. */
 	int pair[2];
@@ -130,9 +157,67 @@ static void both_ends_of_a_connection(void **state)
 	assert_int_equal(sockets_find(&s, getpid(), inode_of(pair[0]), 0.1)->role, SOCKET_UNKNOWN);
 	assert_int_equal(sockets_find(&s, getpid(), inode_of(pair[0]), 1e4)->role, SOCKET_OPENED);
 	assert_int_equal(s.tables.len, 1);
-	const int all[] = {listener, client, server, pair[0], pair[1]};
-	for (size_t i = 0; i < ARRAY_SIZE(all); i++)
-		close(all[i]);
+	close(pair[0]);
+	close(pair[1]);
+	disconnect(&c);
+	sockets_release(&s);
+}
+
+static void an_answer_is_awaited_until_it_comes(void **state)
+{
+	struct sockets s = {0};
+	char byte = 0;
+	(void)state;
+	struct connection c = connect_both();
+	uint64_t client = inode_of(c.client);
+	assert_false(sockets_awaits_reply(&s, getpid(), client, 0));
+	usleep(20000);
+	assert_int_equal(write(c.client, &byte, 1), 1);
+	assert_true(sockets_awaits_reply(&s, getpid(), client, 0));
+	usleep(100000); /* the request has been acknowledged, and not answered */
+	assert_true(sockets_awaits_reply(&s, getpid(), client, 0));
+	assert_int_equal(read(c.server, &byte, 1), 1);
+	assert_int_equal(write(c.server, &byte, 1), 1);
+	assert_false(sockets_awaits_reply(&s, getpid(), client, 0));
+	disconnect(&c);
+	sockets_release(&s);
+}
+
+/* Moves one end of a connection into a new process, which must be found as its holder. */
+static void assert_child_is_peer(struct sockets *s, int ours, int theirs)
+{
+	struct holder peer;
+	int stop[2];
+	assert_int_equal(pipe(stop), 0);
+	assert_false(socket_peer(s, getpid(), inode_of(ours), 1e6, &peer));
+	int child = fork();
+	if (!child) {
+		char byte;
+		close(stop[1]);
+		close(ours);
+		_exit((int)read(stop[0], &byte, 1));
+	}
+	close(theirs);
+	assert_true(socket_peer(s, getpid(), inode_of(ours), 1e6, &peer));
+	assert_int_equal(peer.pid, child);
+	assert_string_equal(peer.name, "test_sockets");
+	close(stop[1]);
+	waitpid(child, NULL, 0);
+	close(stop[0]);
+}
+
+static void peers_are_processes(void **state)
+{
+	struct sockets s = {0};
+	int pair[2];
+	(void)state;
+	struct connection c = connect_both();
+	assert_child_is_peer(&s, c.client, c.server);
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+	assert_child_is_peer(&s, pair[1], pair[0]);
+	close(pair[1]);
+	close(c.listener);
+	close(c.client);
 	sockets_release(&s);
 }
 
@@ -142,6 +227,8 @@ int main(void)
 		cmocka_unit_test(lists_are_read),
 		cmocka_unit_test(datagrams_and_local_sockets),
 		cmocka_unit_test(both_ends_of_a_connection),
+		cmocka_unit_test(an_answer_is_awaited_until_it_comes),
+		cmocka_unit_test(peers_are_processes),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

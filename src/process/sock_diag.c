@@ -1,0 +1,105 @@
+#include "process/sock_diag.h"
+
+#include <linux/inet_diag.h>
+#include <linux/netlink.h>
+#include <linux/rtnetlink.h>
+#include <linux/sock_diag.h>
+#include <linux/tcp.h>
+#include <linux/unix_diag.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/* An answer about one socket. */
+union answer {
+	struct nlmsghdr header;
+	char room[4096];
+};
+
+struct unix_question {
+	struct nlmsghdr header;
+	struct unix_diag_req socket;
+};
+
+struct inet_question {
+	struct nlmsghdr header;
+	struct inet_diag_req_v2 socket;
+};
+
+/* Asks about one socket. Returns false if the kernel does not know it. */
+static bool ask(struct nlmsghdr *question, uint32_t size, union answer *out)
+{
+	int fd = socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
+	if (fd < 0)
+		return false;
+	*question = (struct nlmsghdr){
+		.nlmsg_len = size, .nlmsg_type = SOCK_DIAG_BY_FAMILY, .nlmsg_flags = NLM_F_REQUEST};
+	ssize_t n = send(fd, question, size, 0) == (ssize_t)size
+			    ? recv(fd, out, sizeof(*out), MSG_DONTWAIT)
+			    : -1;
+	close(fd);
+	return n > 0 && NLMSG_OK(&out->header, (size_t)n) &&
+	       out->header.nlmsg_type == SOCK_DIAG_BY_FAMILY;
+}
+
+/* Copies an attribute that follows `fixed` bytes of an answer, as much of it as there is. */
+static bool find_attribute(const union answer *a, size_t fixed, int type, void *out, size_t size)
+{
+	size_t at = NLMSG_LENGTH(NLMSG_ALIGN(fixed));
+	while (at + sizeof(struct rtattr) <= a->header.nlmsg_len) {
+		struct rtattr r;
+		memcpy(&r, a->room + at, sizeof(r));
+		if (r.rta_len < sizeof(r) || at + r.rta_len > a->header.nlmsg_len)
+			return false;
+		size_t length = r.rta_len - sizeof(r);
+		if (r.rta_type == type) {
+			memcpy(out, a->room + at + sizeof(r), length < size ? length : size);
+			return true;
+		}
+		at += RTA_ALIGN(r.rta_len);
+	}
+	return false;
+}
+
+uint64_t diag_unix_peer(uint64_t inode)
+{
+	struct unix_question q = {.socket = {.sdiag_family = AF_UNIX,
+					     .udiag_states = UINT32_MAX,
+					     .udiag_ino = (uint32_t)inode,
+					     .udiag_show = UDIAG_SHOW_PEER,
+					     .udiag_cookie = {UINT32_MAX, UINT32_MAX}}};
+	union answer a;
+	uint32_t peer = 0;
+	if (ask(&q.header, sizeof(q), &a))
+		find_attribute(&a, sizeof(struct unix_diag_msg), UNIX_DIAG_PEER, &peer,
+			       sizeof(peer));
+	return peer;
+}
+
+/* Sets an address as the kernel looks for it, by its family. */
+static void set_address(__be32 out[4], const struct in6_addr *address)
+{
+	bool v4 = IN6_IS_ADDR_V4MAPPED(address);
+	memcpy(out, (const uint8_t *)address + (v4 ? 12 : 0), v4 ? 4 : 16);
+}
+
+bool diag_awaits_reply(const struct socket_end *local, const struct socket_end *remote)
+{
+	bool v4 = IN6_IS_ADDR_V4MAPPED(&local->address);
+	struct inet_question q = {
+		.socket = {.sdiag_family = v4 ? AF_INET : AF_INET6,
+			   .sdiag_protocol = IPPROTO_TCP,
+			   .idiag_ext = 1 << (INET_DIAG_INFO - 1),
+			   .idiag_states = UINT32_MAX,
+			   .id = {.idiag_sport = htons(local->port),
+				  .idiag_dport = htons(remote->port),
+				  .idiag_cookie = {INET_DIAG_NOCOOKIE, INET_DIAG_NOCOOKIE}}}};
+	union answer a;
+	struct tcp_info info = {0};
+	set_address(q.socket.id.idiag_src, &local->address);
+	set_address(q.socket.id.idiag_dst, &remote->address);
+	return ask(&q.header, sizeof(q), &a) &&
+	       find_attribute(&a, sizeof(struct inet_diag_msg), INET_DIAG_INFO, &info,
+			      sizeof(info)) &&
+	       (info.tcpi_unacked || info.tcpi_last_data_sent < info.tcpi_last_data_recv);
+}

@@ -1,0 +1,18 @@
+/* What the kernel's socket diagnostics say of one socket. They know those of the network namespace
+ * that this process is in. */
+#pragma once
+#include <netinet/in.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct socket_end {
+	struct in6_addr address; /* of IPv4: mapped into IPv6 */
+	uint16_t port;
+};
+
+/* Returns the inode of the socket that a Unix socket is connected to; 0 if there is none, or it is
+ * not known. */
+uint64_t diag_unix_peer(uint64_t inode);
+/* Returns true if more was sent on a TCP connection since something was received: a request that
+ * has not been answered. */
+bool diag_awaits_reply(const struct socket_end *local, const struct socket_end *remote);

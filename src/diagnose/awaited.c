@@ -11,7 +11,7 @@ struct awaited_set {
 	uint32_t count[DESCRIPTOR_KINDS];
 	int last[DESCRIPTOR_KINDS];
 	uint64_t pipe, socket; /* inodes of the last ones */
-	uint32_t listening, accepted, opened;
+	uint32_t listening, accepted, opened, unknown;
 	int last_opened;
 	char peer[SOCKET_PEER_ROOM]; /* of the last opened one */
 	bool several_peers;
@@ -33,6 +33,7 @@ static void add_socket(struct awaited_set *set, const struct looking *l, int fd,
 	const struct socket_facts *f = sockets_find(l->sockets, l->pid, inode, l->now);
 	set->listening += f->role == SOCKET_LISTENING;
 	set->accepted += f->role == SOCKET_ACCEPTED;
+	set->unknown += f->role == SOCKET_UNKNOWN;
 	if (f->role != SOCKET_OPENED)
 		return;
 	set->several_peers |= set->opened && strcmp(f->peer, set->peer) != 0;
@@ -86,11 +87,29 @@ static struct awaited one_of(const struct awaited_set *set, enum descriptor_kind
 	return (struct awaited){.kind = object, .fd = set->count[kind] == 1 ? set->last[kind] : -1};
 }
 
-static struct awaited opened(const struct awaited_set *set)
+/* Finds a connection on which the process has asked something, and got no answer. */
+static uint64_t find_asked(const struct awaited_set *set, const struct looking *l)
+{
+	for (uint32_t i = 0; i < set->opened && i < MOST_ASKED_ABOUT; i++)
+		if (sockets_awaits_reply(l->sockets, l->pid, set->connections[i], l->now))
+			return set->connections[i];
+	return 0;
+}
+
+static struct awaited answer_on(const struct looking *l, uint64_t socket)
+{
+	struct awaited a = {.kind = OBJECT_ANSWER, .fd = -1, .socket = socket, .varies = true};
+	const struct socket_facts *f = sockets_find(l->sockets, l->pid, socket, l->now);
+	snprintf(a.peer, sizeof(a.peer), "%s", f->peer);
+	return a;
+}
+
+static struct awaited connection(const struct awaited_set *set)
 {
 	struct awaited a = {.kind = OBJECT_CONNECTION,
 			    .fd = set->opened == 1 ? set->last_opened : -1,
-			    .socket = set->connections[(set->opened - 1) % MOST_ASKED_ABOUT]};
+			    .socket = set->connections[(set->opened - 1) % MOST_ASKED_ABOUT],
+			    .varies = true};
 	if (!set->several_peers)
 		snprintf(a.peer, sizeof(a.peer), "%s", set->peer);
 	if (!*a.peer && a.fd >= 0)
@@ -98,23 +117,21 @@ static struct awaited opened(const struct awaited_set *set)
 	return a;
 }
 
-/* A server that has opened connections waits for requests, or for answers that it needs for those
- * that it has got. */
+static struct awaited opened(const struct awaited_set *set, const struct looking *l)
+{
+	uint64_t asked = find_asked(set, l);
+	return asked ? answer_on(l, asked) : connection(set);
+}
+
+/* A server waits for requests, or for answers that it needs for those that it has got. */
 static struct awaited in_server(const struct awaited_set *set, const struct looking *l)
 {
-	struct awaited a = {.kind = OBJECT_REQUESTS, .fd = -1, .connections = set->accepted};
-	for (uint32_t i = 0; i < set->opened && i < MOST_ASKED_ABOUT; i++) {
-		uint64_t socket = set->connections[i];
-		bool asked = sockets_awaits_reply(l->sockets, l->pid, socket, l->now);
-		const struct socket_facts *f = sockets_find(l->sockets, l->pid, socket, l->now);
-		a.relays |= f->family == SOCKET_TCP;
-		if (!asked || a.socket)
-			continue;
-		a.kind = OBJECT_CONNECTION;
-		a.socket = socket;
-		snprintf(a.peer, sizeof(a.peer), "%s", f->peer);
-	}
-	return a;
+	uint64_t asked = find_asked(set, l);
+	return asked ? answer_on(l, asked)
+		     : (struct awaited){.kind = OBJECT_REQUESTS,
+					.fd = -1,
+					.connections = set->accepted,
+					.varies = set->opened || set->unknown};
 }
 
 /* A server also watches a pipe or an event by which it is told to end, and a timer. */
@@ -126,7 +143,7 @@ static struct awaited in_set(const struct awaited_set *set, const struct looking
 	if (n[DESCRIPTOR_TERMINAL] && !set->opened)
 		return (struct awaited){.kind = OBJECT_INPUT, .fd = -1};
 	if (set->opened)
-		return opened(set);
+		return opened(set, l);
 	if (n[DESCRIPTOR_SOCKET])
 		return one_of(set, DESCRIPTOR_SOCKET, OBJECT_SOCKET);
 	if (n[DESCRIPTOR_DEVICE])
@@ -173,7 +190,8 @@ static struct awaited in_read(const struct awaited_set *set, const struct lookin
 {
 	struct awaited a = in_set(set, l);
 	bool known = a.kind == OBJECT_REQUESTS || a.kind == OBJECT_INPUT ||
-		     a.kind == OBJECT_CONNECTION || set->count[DESCRIPTOR_EVENT];
+		     a.kind == OBJECT_CONNECTION || a.kind == OBJECT_ANSWER ||
+		     set->count[DESCRIPTOR_EVENT];
 	return known ? a : not_shown;
 }
 
@@ -182,7 +200,7 @@ static struct awaited in_write(const struct awaited_set *set)
 {
 	struct awaited client = one_of(set, DESCRIPTOR_SOCKET, OBJECT_SOCKET);
 	client.socket = set->socket;
-	return set->accepted ? client : set->opened ? opened(set) : not_shown;
+	return set->accepted ? client : set->opened ? connection(set) : not_shown;
 }
 
 static struct awaited in_transfer(const struct looking *l, int fd, enum direction direction)

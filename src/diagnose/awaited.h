@@ -15,10 +15,10 @@ struct awaited {
 	int fd;                /* -1: none in particular */
 	/* Of OBJECT_REQUESTS: accepted connections from which one may come. */
 	uint32_t connections;
-	/* Of OBJECT_CONNECTION: "10.0.0.7:5432"; "" if there are several peers. */
+	/* Of a connection or an answer: "10.0.0.7:5432"; "" if there are several peers. */
 	char peer[SOCKET_PEER_ROOM];
 	uint64_t socket; /* inode of the connection, or of one of them; 0: none */
-	bool relays;     /* it serves requests, and asks others: one call waits for either */
+	bool varies;     /* what the same call waits for may soon be another */
 };
 
 /* The time `now` is in seconds. */

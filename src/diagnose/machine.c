@@ -412,7 +412,8 @@ static void add_to_period(const struct machine *m, struct machine_thread *t, dou
 		t->passed[0] = t->passed[1];
 		t->rested[0] = t->rested[1];
 		t->unneeded[0] = t->unneeded[1];
-		t->passed[1] = t->rested[1] = t->unneeded[1] = 0;
+		t->asked[0] = t->asked[1];
+		t->passed[1] = t->rested[1] = t->unneeded[1] = t->asked[1] = 0;
 	}
 	/* A thread that began to wait before it was examined waits for something unknown: it
 	 * neither runs nor is known to wait. */
@@ -421,42 +422,48 @@ static void add_to_period(const struct machine *m, struct machine_thread *t, dou
 	t->passed[1] += t->tid ? dt : dt * m->processes.data[t->process].pooled;
 	t->rested[1] += t->idled[IDLE_BESIDE] + unneeded;
 	t->unneeded[1] += unneeded;
+	t->asked[1] += t->idled[IDLE_ASKING];
 }
 
 /* True if a thread has nothing to do whichever process has work, for most of the time that it
  * rests. Otherwise it has nothing to do only while other threads of its process have work. */
 static bool is_unneeded(const struct machine_thread *t)
 {
-	return t->unneeded[0] + t->unneeded[1] >= 0.5 * (t->rested[0] + t->rested[1]);
+	double asked = t->asked[0] + t->asked[1];
+	return t->unneeded[0] + t->unneeded[1] + asked >=
+	       0.5 * (t->rested[0] + t->rested[1] + asked);
 }
 
 /* A thread that waits for the work of others waits longer if these hardly get a CPU. That does not
- * make it idle: the time in which the others were ready, but could not run, is left out. */
-static bool is_idle(const struct machine *m, const struct machine_thread *t)
+ * make it idle: the time in which the others were ready, but could not run, is left out. Waiting
+ * for an answer is idle if somebody works on it, which `answered` tells. */
+static bool is_idle(const struct machine *m, const struct machine_thread *t, bool answered)
 {
 	double passed = t->passed[0] + t->passed[1], rested = t->rested[0] + t->rested[1];
 	double beside = rested - t->unneeded[0] - t->unneeded[1];
 	double wanted = m->ran + m->queued;
 	double lost = wanted > 0 ? beside * m->queued / wanted : 0;
+	rested += answered ? t->asked[0] + t->asked[1] : 0;
 	return passed > 0 &&
 	       rested - lost >= (passed - lost) * (is_unneeded(t) ? idle_always : idle_beside);
 }
 
 static void decide_which_count(struct machine *m, double dt)
 {
-	bool any = false;
+	bool work = false, serve = false;
 	each_process (p, m)
 		p->works = p->serves = false;
 	each_thread (t, m) {
 		struct machine_process *p = &m->processes.data[t->process];
-		p->works |= (t->tid || t->cpu > 0) && !is_idle(m, t);
+		p->works |= (t->tid || t->cpu > 0) && !is_idle(m, t, true);
 		p->serves |= t->idled[IDLE_AT_ONCE] > 0;
-		any |= p->works || p->serves;
+		work |= p->works;
+		serve |= p->serves;
 	}
 	each_thread (t, m) {
 		const struct machine_process *p = &m->processes.data[t->process];
-		bool others = p->works || p->serves || (any && is_unneeded(t));
-		t->counted = p->pid && (!others || !is_idle(m, t));
+		bool others = p->works || p->serves || ((work || serve) && is_unneeded(t));
+		t->counted = p->pid && (!others || !is_idle(m, t, work));
 		t->idle += t->counted ? -dt : dt;
 	}
 }

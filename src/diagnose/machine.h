@@ -38,6 +38,7 @@ struct machine_thread {
 	double passed[2];   /* elapsed time */
 	double rested[2];   /* waiting for work, or for a thread or process to end */
 	double unneeded[2]; /* of `rested`: with nothing to do, whichever process has work */
+	double asked[2];    /* waiting for answers */
 	double spun;        /* s of spinning that `worked` does not leave out yet */
 	double cpu_all;     /* s of CPU time in all */
 	double born;        /* s: when it was first seen */

@@ -156,10 +156,12 @@ void object_name(struct waits *w, struct wait_object *o)
 		[OBJECT_PIPE] = "several pipes",
 		[OBJECT_SOCKET] = "several sockets",
 		[OBJECT_CONNECTION] = "several connections",
+		[OBJECT_ANSWER] = "several connections",
 		[OBJECT_DEVICE] = "several devices",
 		[OBJECT_FILE] = "several files",
 	};
-	if (o->id & OBJECT_ONLY_ONE && only[o->kind])
+	bool stands_alone = !(o->id & OBJECT_BY_NAME) && o->id & OBJECT_ONLY_ONE;
+	if (stands_alone && only[o->kind])
 		o->name = only[o->kind], o->named = true;
 	else if (o->kind == OBJECT_EVENT)
 		name_event(w, o);

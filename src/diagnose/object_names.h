@@ -5,6 +5,8 @@
 /* Kinds of which a process has one object. As their number, no descriptor has this bit, nor has a
  * user-space address. */
 #define OBJECT_ONLY_ONE (UINT64_C(1) << 62)
+/* An object that is known by its name: the bit besides a hash of it. */
+#define OBJECT_BY_NAME (UINT64_C(1) << 63)
 
 /* Names an object that has just been added. */
 void object_name(struct waits *w, struct wait_object *o);

@@ -21,12 +21,8 @@ static const double noticeable = 0.02, patience = 0.5; /* s */
 /* The offset in a mutex of glibc that has the tid of the thread that has locked it. */
 enum { MUTEX_OWNER = 8 };
 
-/* s for which it is believed what a set of descriptors refers to; and what a server waits for that
- * asks others. */
-static const double check_period = 0.25, relay_period = 0.02;
-
-/* An object that is known by its name: the bit besides a hash of it. */
-static const uint64_t by_name = UINT64_C(1) << 63;
+/* s for which it is believed what descriptors refer to; and where that varies. */
+static const double check_period = 0.25, varying_period = 0.02;
 
 /* ---- objects ---- */
 
@@ -88,7 +84,8 @@ static uint32_t function_object(struct waits *w, uint32_t process, enum object_k
 {
 	name += !strncmp(name, "PMPI_", 5);
 	size_t n = strcspn(name, "@");
-	uint32_t at = add_object(w, process, kind, n ? hash_bytes(name, n, 0) | by_name : pc);
+	uint32_t at =
+		add_object(w, process, kind, n ? hash_bytes(name, n, 0) | OBJECT_BY_NAME : pc);
 	struct wait_object *o = &w->objects.data[at];
 	if (!o->named) {
 		o->name = arena_strndup(w->arena, name, n);
@@ -130,7 +127,7 @@ uint32_t waits_on_variable(struct waits *w, uint32_t process, enum object_kind k
 uint32_t waits_in_runtime(struct waits *w, uint32_t process, enum object_kind kind,
 			  const char *name)
 {
-	uint64_t id = hash_bytes(name, strlen(name), kind) | by_name;
+	uint64_t id = hash_bytes(name, strlen(name), kind) | OBJECT_BY_NAME;
 	uint32_t at = add_object(w, process, kind, id);
 	w->objects.data[at].name = name;
 	w->objects.data[at].named = true;
@@ -139,7 +136,7 @@ uint32_t waits_in_runtime(struct waits *w, uint32_t process, enum object_kind ki
 
 uint32_t waits_in_loop(struct waits *w, uint32_t process, uint32_t part)
 {
-	uint32_t at = add_object(w, process, OBJECT_VARIABLE, by_name | part);
+	uint32_t at = add_object(w, process, OBJECT_VARIABLE, OBJECT_BY_NAME | part);
 	w->objects.data[at].name = "";
 	w->objects.data[at].named = true;
 	return at;
@@ -188,9 +185,9 @@ double waits_small(const struct waits *w, uint32_t object, const struct call_mad
 /* Returns the object of what the descriptors of a call show. */
 static uint32_t awaited_object(struct waits *w, uint32_t process, const struct awaited *a)
 {
-	bool named = a->kind == OBJECT_CONNECTION && *a->peer;
+	bool named = *a->peer;
 	bool single = a->fd >= 0 && object_wait_counts(&object_kinds[a->kind]);
-	uint64_t id = named    ? hash_bytes(a->peer, strlen(a->peer), 0) | by_name
+	uint64_t id = named    ? hash_bytes(a->peer, strlen(a->peer), a->kind) | OBJECT_BY_NAME
 		      : single ? (uint64_t)a->fd
 			       : OBJECT_ONLY_ONE | a->kind;
 	uint32_t at = add_object(w, process, a->kind, id);
@@ -231,8 +228,8 @@ static uint32_t look_up_awaited(struct waits *w, uint32_t process, const struct 
 	double begin = now_seconds();
 	struct awaited a =
 		awaited_in(&w->sockets, w->machine->processes.data[process].pid, c, w->time);
-	known->next = w->time +
-		      fmax(a.relays ? relay_period : check_period, PAUSE * (now_seconds() - begin));
+	known->next = w->time + fmax(a.varies ? varying_period : check_period,
+				     PAUSE * (now_seconds() - begin));
 	known->object = a.kind == OBJECT_KINDS ? LEDGER_NONE : awaited_object(w, process, &a);
 	return known->object;
 }
@@ -279,6 +276,7 @@ static const char *call_is_for(struct waits *w, uint32_t process, const struct c
 	case OBJECT_REQUESTS: return "sockets";
 	case OBJECT_PIPE: return "pipes";
 	case OBJECT_CONNECTION:
+	case OBJECT_ANSWER:
 	case OBJECT_FILE:
 	case OBJECT_DEVICE: return o->named ? o->name : NULL;
 	default: return NULL;
@@ -291,7 +289,7 @@ uint32_t waits_kernel_work(struct waits *w, uint32_t process, const struct call_
 	const char *what = c ? call_is_for(w, process, c) : NULL;
 	struct text name = TEXT_INIT;
 	text_printf(&name, what ? "%s (%s)" : "%s", call, what);
-	uint64_t id = hash_bytes(name.data, name.len, 0) | by_name;
+	uint64_t id = hash_bytes(name.data, name.len, 0) | OBJECT_BY_NAME;
 	uint32_t at = add_object(w, process, OBJECT_CALL, id);
 	struct wait_object *o = &w->objects.data[at];
 	if (!o->named) {

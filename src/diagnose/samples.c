@@ -448,7 +448,7 @@ static void note_call(struct samples *s, uint32_t process, uint32_t thread,
 		return;
 	enum object_kind kind = s->waits->objects.data[object].kind;
 	if (!object_wait_counts(&object_kinds[kind]) || kind == OBJECT_SOCKET ||
-	    kind == OBJECT_CONNECTION)
+	    kind == OBJECT_CONNECTION || kind == OBJECT_ANSWER)
 		return;
 	machine_seen_in_call(s->machine, thread, seconds);
 	const struct machine_thread *t = &s->machine->threads.data[thread];

@@ -6,9 +6,12 @@
 #include <linux/sock_diag.h>
 #include <linux/tcp.h>
 #include <linux/unix_diag.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
+
+enum { CONNECTED = 1, LISTENING = 10 }; /* states of TCP */
 
 /* An answer about one socket. */
 union answer {
@@ -26,10 +29,89 @@ struct inet_question {
 	struct inet_diag_req_v2 socket;
 };
 
+static int open_diagnostics(void)
+{
+	return socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
+}
+
+/* ---- lists ---- */
+
+/* Reads an address, of IPv4 as mapped into IPv6. */
+static void read_end(uint8_t family, const __be32 address[4], __be16 port, struct socket_end *out)
+{
+	bool v4 = family == AF_INET;
+	uint8_t *at = (uint8_t *)&out->address;
+	*out = (struct socket_end){.port = ntohs(port)};
+	if (v4)
+		memset(at + 10, 0xff, 2);
+	memcpy(at + (v4 ? 12 : 0), address, v4 ? 4 : 16);
+}
+
+struct listing {
+	void (*each)(void *ctx, const struct listed_socket *s);
+	void *ctx;
+	bool over, failed;
+};
+
+static void take_message(struct listing *l, const struct nlmsghdr *m)
+{
+	const struct inet_diag_msg *i = NLMSG_DATA(m);
+	l->failed |= m->nlmsg_type == NLMSG_ERROR;
+	l->over |= m->nlmsg_type == NLMSG_DONE || l->failed;
+	if (m->nlmsg_type != SOCK_DIAG_BY_FAMILY || m->nlmsg_len < NLMSG_LENGTH(sizeof(*i)))
+		return;
+	struct listed_socket s = {.inode = i->idiag_inode, .state = i->idiag_state};
+	read_end(i->idiag_family, i->id.idiag_src, i->id.idiag_sport, &s.local);
+	read_end(i->idiag_family, i->id.idiag_dst, i->id.idiag_dport, &s.remote);
+	l->each(l->ctx, &s);
+}
+
+static void take_all(int fd, struct listing *l)
+{
+	enum { ROOM = 32768 };
+	struct nlmsghdr *buffer = malloc(ROOM);
+	while (buffer && !l->over) {
+		ssize_t got = recv(fd, buffer, ROOM, 0);
+		unsigned n = got > 0 ? (unsigned)got : 0;
+		l->failed |= !n;
+		l->over |= !n;
+		for (struct nlmsghdr *m = buffer; NLMSG_OK(m, n); m = NLMSG_NEXT(m, n))
+			take_message(l, m);
+	}
+	free(buffer);
+}
+
+static bool list_family(uint8_t family, struct listing *l)
+{
+	struct inet_question question = {
+		.header = {.nlmsg_len = sizeof(question),
+			   .nlmsg_type = SOCK_DIAG_BY_FAMILY,
+			   .nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP},
+		.socket = {.sdiag_family = family,
+			   .sdiag_protocol = IPPROTO_TCP,
+			   .idiag_states = 1 << CONNECTED | 1 << LISTENING}};
+	int fd = open_diagnostics();
+	l->over = false;
+	l->failed = fd < 0 || send(fd, &question, sizeof(question), 0) != sizeof(question);
+	if (!l->failed)
+		take_all(fd, l);
+	if (fd >= 0)
+		close(fd);
+	return !l->failed;
+}
+
+bool diag_list_tcp(void (*each)(void *ctx, const struct listed_socket *s), void *ctx)
+{
+	struct listing l = {.each = each, .ctx = ctx};
+	return list_family(AF_INET, &l) && list_family(AF_INET6, &l);
+}
+
+/* ---- one socket ---- */
+
 /* Asks about one socket. Returns false if the kernel does not know it. */
 static bool ask(struct nlmsghdr *question, uint32_t size, union answer *out)
 {
-	int fd = socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
+	int fd = open_diagnostics();
 	if (fd < 0)
 		return false;
 	*question = (struct nlmsghdr){
@@ -83,6 +165,18 @@ static void set_address(__be32 out[4], const struct in6_addr *address)
 	memcpy(out, (const uint8_t *)address + (v4 ? 12 : 0), v4 ? 4 : 16);
 }
 
+/* Times are ms, and short answers come within the one in which they were asked for. A request that
+ * was sent right after an answer is told by its acknowledgement: that comes with the answer, or
+ * later than any data. */
+static bool awaits_reply(const struct tcp_info *i)
+{
+	bool never_answered = i->tcpi_data_segs_out && !i->tcpi_data_segs_in;
+	return never_answered || i->tcpi_unacked ||
+	       i->tcpi_last_data_sent < i->tcpi_last_data_recv ||
+	       (i->tcpi_last_data_sent == i->tcpi_last_data_recv &&
+		i->tcpi_last_ack_recv < i->tcpi_last_data_recv);
+}
+
 bool diag_awaits_reply(const struct socket_end *local, const struct socket_end *remote)
 {
 	bool v4 = IN6_IS_ADDR_V4MAPPED(&local->address);
@@ -101,5 +195,5 @@ bool diag_awaits_reply(const struct socket_end *local, const struct socket_end *
 	return ask(&q.header, sizeof(q), &a) &&
 	       find_attribute(&a, sizeof(struct inet_diag_msg), INET_DIAG_INFO, &info,
 			      sizeof(info)) &&
-	       (info.tcpi_unacked || info.tcpi_last_data_sent < info.tcpi_last_data_recv);
+	       awaits_reply(&info);
 }

@@ -10,6 +10,15 @@ struct socket_end {
 	uint16_t port;
 };
 
+struct listed_socket {
+	struct socket_end local, remote;
+	uint64_t inode;
+	unsigned state; /* TCP_LISTEN, ... */
+};
+
+/* Calls each() for all TCP sockets that listen or are connected. Returns false if the kernel does
+ * not list them. It takes a tenth of the time of reading /proc/net/tcp. */
+bool diag_list_tcp(void (*each)(void *ctx, const struct listed_socket *s), void *ctx);
 /* Returns the inode of the socket that a Unix socket is connected to; 0 if there is none, or it is
  * not known. */
 uint64_t diag_unix_peer(uint64_t inode);

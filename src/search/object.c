@@ -25,6 +25,7 @@ const struct object_kind_row object_kinds[OBJECT_KINDS] = {
 	[OBJECT_PIPE] = {"pipe", FILES, IDLE_BESIDE, false},
 	[OBJECT_SOCKET] = {"socket", FILES, IDLE_ALWAYS, false},
 	[OBJECT_CONNECTION] = {"connection", FILES, IDLE_ALWAYS, false},
+	[OBJECT_ANSWER] = {"answer", FILES, IDLE_ASKING, false},
 	[OBJECT_REQUESTS] = {"requests", FILES, IDLE_AT_ONCE, false},
 	[OBJECT_INPUT] = {"input", FILES, IDLE_AT_ONCE, false},
 	[OBJECT_DEVICE] = {"device", FILES, IDLE_ALWAYS, false},

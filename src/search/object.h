@@ -25,6 +25,7 @@ enum object_kind {
 	OBJECT_PIPE,
 	OBJECT_SOCKET,
 	OBJECT_CONNECTION, /* that the process has opened, by its peer */
+	OBJECT_ANSWER,     /* on such a connection, to what it has asked there */
 	OBJECT_REQUESTS,   /* on connections that the process has accepted, or will */
 	OBJECT_INPUT,      /* from a terminal */
 	OBJECT_DEVICE,
@@ -39,6 +40,7 @@ enum idleness {
 	IDLE_NEVER,
 	IDLE_BESIDE,  /* if threads of the same process have work: it waits for them */
 	IDLE_ALWAYS,  /* if threads of any process have work */
+	IDLE_ASKING,  /* the same, but not because others wait for work: it has brought them some */
 	IDLE_AT_ONCE, /* however long it waits, and whatever others do: it waits for work */
 	IDLENESSES,
 };

@@ -135,7 +135,7 @@ static void a_server_waits_for_requests(void **state)
 	assert_int_equal(a.kind, OBJECT_REQUESTS);
 	assert_int_equal(a.connections, 1);
 	assert_int_equal(OF_SET(f, f->server, f->client).kind, OBJECT_REQUESTS);
-	assert_true(OF_SET(f, f->server, f->client).relays);
+	assert_true(OF_SET(f, f->server, f->client).varies);
 	assert_int_equal(in_call(f, SYS_accept4, (uint64_t)f->listener, 0, 0).kind,
 			 OBJECT_REQUESTS);
 	assert_int_equal(in_call(f, SYS_read, (uint64_t)f->server, 0, 1).kind, OBJECT_REQUESTS);
@@ -153,8 +153,10 @@ static void a_server_waits_for_the_answer_that_it_needs(void **state)
 	usleep(20000);
 	assert_int_equal(write(f->client, &byte, 1), 1);
 	struct awaited a = OF_SET(f, f->listener, f->server, f->client, f->pair[0]);
-	assert_int_equal(a.kind, OBJECT_CONNECTION);
+	assert_int_equal(a.kind, OBJECT_ANSWER);
 	assert_string_equal(a.peer, f->address);
+	a = OF_SET(f, f->client);
+	assert_int_equal(a.kind, OBJECT_ANSWER);
 	assert_int_equal(read(f->server, &byte, 1), 1);
 	assert_int_equal(write(f->server, &byte, 1), 1);
 	a = OF_SET(f, f->listener, f->server, f->client, f->pair[0]);

@@ -27,6 +27,7 @@ enum doing {
 	WAITS_MOSTLY,   /* as the next, but for 1.5 % */
 	WAITS_FOR_WORK, /* for a condition */
 	SLEEPS,
+	ASKS, /* another process, and waits for its answer */
 	JOINS,
 	SERVES,       /* it waits for requests */
 	SERVES_A_FEW, /* as before, for three quarters of the time; it works otherwise */
@@ -172,6 +173,8 @@ static void let(struct fixture *f, int tid, enum doing what)
 	t->waited = rest;
 	if (what == WAITS_FOR_WORK || what == WAITS_MOSTLY)
 		t->idled[IDLE_BESIDE] = rest;
+	if (what == ASKS)
+		t->idled[IDLE_ASKING] = rest;
 	if (what == SLEEPS)
 		t->idled[IDLE_ALWAYS] = rest;
 	if (what == JOINS)
@@ -316,6 +319,21 @@ static void another_process_works(void **state)
 	RUN(f, 25, {getpid(), SLEEPS}, {f->child, SLEEPS});
 	assert_true(thread_of(f, getpid())->counted);
 	assert_true(thread_of(f, f->child)->counted);
+}
+
+/* Who waits for the answer of another process is idle if that works on it, but not because somebody
+ * waits for requests. */
+static void who_asks_another_process(void **state)
+{
+	struct fixture *f = *state;
+	add_child(f);
+	RUN(f, 25, {getpid(), ASKS}, {f->child, WORKS});
+	assert_false(thread_of(f, getpid())->counted);
+	RUN(f, 25, {getpid(), ASKS}, {f->child, SERVES});
+	assert_true(thread_of(f, getpid())->counted);
+	double idle = f->machine.idle_all;
+	RUN(f, 10, {getpid(), ASKS}, {f->child, SERVES});
+	assert_near(f->machine.idle_all, idle);
 }
 
 static void waiting_for_an_end_never_counts(void **state)
@@ -626,6 +644,7 @@ int main(void)
 		MACHINE_TEST(who_is_locked_out_is_not_idle),
 		MACHINE_TEST(where_nobody_works_everybody_counts),
 		MACHINE_TEST(another_process_works),
+		MACHINE_TEST(who_asks_another_process),
 		MACHINE_TEST(waiting_for_an_end_never_counts),
 		MACHINE_TEST(a_server_without_requests_has_no_time),
 		MACHINE_TEST(a_pool_without_requests_does_not_count),

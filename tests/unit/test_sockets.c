@@ -154,7 +154,7 @@ static void both_ends_of_a_connection(void **state)
 	/* A newer one is found when the list may be read again. */
 	int pair[2];
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
-	assert_int_equal(sockets_find(&s, getpid(), inode_of(pair[0]), 0.1)->role, SOCKET_UNKNOWN);
+	assert_int_equal(sockets_find(&s, getpid(), inode_of(pair[0]), 0.01)->role, SOCKET_UNKNOWN);
 	assert_int_equal(sockets_find(&s, getpid(), inode_of(pair[0]), 1e4)->role, SOCKET_OPENED);
 	assert_int_equal(s.tables.len, 1);
 	close(pair[0]);

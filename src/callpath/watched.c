@@ -108,12 +108,19 @@ void watched_lost(struct watched *w)
 			(*p)->unsure = true;
 }
 
+/* The row of the process that has started this one, if that is watched. */
+static uint32_t parent_row(const struct watched *w, int pid)
+{
+	uint32_t i = index_of(&w->process_at, process_parent(pid));
+	return i == GONE ? PROFILE_NONE : w->processes.data[i]->row;
+}
+
 struct watched_process *watched_process(struct watched *w, int pid)
 {
 	uint32_t i = index_of(&w->process_at, pid);
 	if (i != GONE)
 		return w->processes.data[i];
-	return add_process(w, pid, PROFILE_NONE, "", space_new(w->codes, pid));
+	return add_process(w, pid, parent_row(w, pid), "", space_new(w->codes, pid));
 }
 
 struct watched_thread *watched_thread(struct watched *w, int pid, int tid)

@@ -88,10 +88,10 @@ static struct awaited one_of(const struct awaited_set *set, enum descriptor_kind
 }
 
 /* Finds a connection on which the process has asked something, and got no answer. */
-static uint64_t find_asked(const struct awaited_set *set, const struct looking *l)
+static uint64_t find_asked(const struct awaited_set *set, const struct looking *l, enum reply least)
 {
 	for (uint32_t i = 0; i < set->opened && i < MOST_ASKED_ABOUT; i++)
-		if (sockets_awaits_reply(l->sockets, l->pid, set->connections[i], l->now))
+		if (sockets_reply(l->sockets, l->pid, set->connections[i], l->now) >= least)
 			return set->connections[i];
 	return 0;
 }
@@ -119,14 +119,14 @@ static struct awaited connection(const struct awaited_set *set)
 
 static struct awaited opened(const struct awaited_set *set, const struct looking *l)
 {
-	uint64_t asked = find_asked(set, l);
+	uint64_t asked = find_asked(set, l, REPLY_PERHAPS);
 	return asked ? answer_on(l, asked) : connection(set);
 }
 
 /* A server waits for requests, or for answers that it needs for those that it has got. */
 static struct awaited in_server(const struct awaited_set *set, const struct looking *l)
 {
-	uint64_t asked = find_asked(set, l);
+	uint64_t asked = find_asked(set, l, REPLY_AWAITED);
 	return asked ? answer_on(l, asked)
 		     : (struct awaited){.kind = OBJECT_REQUESTS,
 					.fd = -1,

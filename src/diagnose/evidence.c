@@ -230,6 +230,7 @@ static void write_objects(struct evidence_writer *g)
 				 .rate = o->rate,
 				 .peer = o->peer ? o->peer : "",
 				 .peer_pid = o->peer_pid,
+				 .peer_root = o->peer_root,
 			 });
 	}
 }
@@ -284,6 +285,7 @@ static void add_up_amounts(struct evidence *e)
 		last->calls += a->calls;
 		last->seen_cpu += a->seen_cpu;
 		last->seen_wait += a->seen_wait;
+		last->asked += a->asked;
 	}
 	e->amounts.len = kept;
 }
@@ -301,7 +303,8 @@ static void write_amounts(struct evidence_writer *g, const struct kept_chains *k
 						  .wait = x->amount[AMOUNT_WAIT],
 						  .calls = x->amount[AMOUNT_CALLS],
 						  .seen_cpu = x->amount[AMOUNT_SEEN_CPU],
-						  .seen_wait = x->amount[AMOUNT_SEEN_WAIT]});
+						  .seen_wait = x->amount[AMOUNT_SEEN_WAIT],
+						  .asked = x->amount[AMOUNT_ASKED]});
 	}
 	add_up_amounts(g->e);
 }

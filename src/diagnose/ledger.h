@@ -18,6 +18,9 @@ enum amount {
 	AMOUNT_SERIAL, /* s of AMOUNT_SEEN_CPU for which the other threads of a team wait (teams.h)
 			*/
 	AMOUNT_SYSTEM, /* s of AMOUNT_SEEN_CPU in the kernel */
+	/* s by samples of waiting for another process, whether the thread counts or not; of all
+	 * code only. */
+	AMOUNT_ASKED,
 	AMOUNTS,
 };
 

@@ -50,6 +50,7 @@ static void set_peer(struct waits *w, struct wait_object *o, const struct holder
 {
 	o->peer = arena_strdup(w->arena, peer->name);
 	o->peer_pid = peer->pid;
+	o->peer_root = process_first_of_name(peer->pid);
 }
 
 void object_name_peer(struct waits *w, struct wait_object *o)

@@ -392,7 +392,10 @@ static void note_wait(struct samples *s, uint32_t process, uint32_t thread, uint
 		waits_used(s->waits, object, vec_last(&s->chain));
 		spinning_blocks(&s->spinning, process, vec_last(&s->chain), object);
 	}
-	if (t->counted && object_wait_counts(&object_kinds[s->waits->objects.data[object].kind])) {
+	enum object_kind kind = (enum object_kind)s->waits->objects.data[object].kind;
+	if (object_has_peer(kind))
+		ledger_add(s->ledger, CODE, thread, object, AMOUNT_ASKED, seconds);
+	if (t->counted && object_wait_counts(&object_kinds[kind])) {
 		note_amounts(s, thread, object, AMOUNT_SEEN_WAIT, seconds);
 		if (small > 0)
 			note_amounts(s, thread, object, AMOUNT_SEEN_SMALL, small * seconds);

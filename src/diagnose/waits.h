@@ -18,7 +18,7 @@ struct wait_object {
 	const char *path; /* of a descriptor: what it referred to; or NULL */
 	bool named;       /* its name is more than an address */
 	const char *peer; /* name of the process at the other end; NULL: not known */
-	int peer_pid;
+	int peer_pid, peer_root; /* its ancestors of the same name included: the first of them */
 	uint8_t peer_sought; /* how often that was looked for */
 	/* For an object without a name: */
 	struct code *maker; /* the code that made it; NULL: that was not seen */

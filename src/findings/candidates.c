@@ -380,12 +380,15 @@ static bool is_all_explained(const struct known *k, const candidate_list *list,
 	return c->hypothesis == SYNC_WAITING && explained >= own_share * c->share;
 }
 
-/* Returns true if another candidate tells why threads wait: which code it is that one thread runs
- * meanwhile, or which parallel region has uneven work. */
+/* Returns true if something else tells why threads wait: what the process does that they wait for,
+ * which code it is that one thread runs meanwhile, or which parallel region has uneven work. */
 static bool is_explained(const struct known *k, const candidate_list *list,
 			 const struct candidate *c)
 {
 	enum object_kind kind = known_kind(k, c->object);
+	if (c->object != PROFILE_NONE &&
+	    party_explains(&k->parties, &k->e->objects.data[c->object]))
+		return true;
 	if (c->part == k->whole.part[CODE] && c->object == PROFILE_NONE)
 		return is_all_explained(k, list, c);
 	vec_each (x, list)

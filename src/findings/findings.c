@@ -6,6 +6,7 @@
 static void make_all(struct wording *t)
 {
 	candidates_find(t->k, &t->list);
+	word_chain(t);
 	uint32_t more = t->list.len > MOST_FINDINGS ? t->list.len - MOST_FINDINGS : 0;
 	t->list.len -= more;
 	for (uint32_t i = 0; i < t->list.len; i++)

@@ -66,6 +66,7 @@ bool known_init(struct known *k, struct profile *p, bool long_names)
 	arena_init(&k->arena);
 	index_experiments(k);
 	index_resources(k);
+	parties_find(&k->parties, p);
 	return find_roots(k);
 }
 
@@ -76,6 +77,7 @@ void known_release(struct known *k)
 	free(k->children);
 	free(k->first_amount);
 	free(k->name);
+	parties_release(&k->parties);
 	hashmap_release(&k->shown);
 	arena_release(&k->arena);
 }

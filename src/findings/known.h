@@ -1,6 +1,7 @@
 /* Queries of the evidence of a search. */
 #pragma once
 #include "base/hashmap.h"
+#include "findings/parties.h"
 #include "profile/profile.h"
 #include "search/hypothesis.h"
 #include "search/object.h"
@@ -16,7 +17,8 @@ struct known {
 	uint32_t *first_child;
 	uint32_t *children;
 	uint32_t *first_amount;
-	uint32_t *name;     /* of each resource: its evidence_name, or PROFILE_NONE */
+	uint32_t *name; /* of each resource: its evidence_name, or PROFILE_NONE */
+	struct parties parties;
 	struct arena arena; /* for strings */
 	bool long_names;    /* with template arguments, parameters and results */
 	/* Short names of functions, by their hash: the hash of the long one, as shown first. A

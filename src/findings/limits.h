@@ -32,6 +32,9 @@ static const double idle_share = 0.5;
 static const double whole_run_share = 0.9;
 /* Share of the run for which a program has to be idle for that to be told. */
 static const double noticeable_idle = 0.05;
+/* Share of its busy time for which a process has to wait for another one, to be told in the chain
+ * of those who wait for each other. */
+static const double chain_share = 0.2;
 /* Thread time above this multiple of the run time means that there were several threads. */
 static const double several_threads = 1.2;
 /* A finding is reported for a single thread if that has more than this share of its time. */

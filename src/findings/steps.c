@@ -102,6 +102,22 @@ static void gpu_awaited(struct advising *a)
 		advise(a, "launch fewer and larger kernels, or a graph of them");
 }
 
+/* What is waited for is made by a process that is not in the search. */
+static void peer_unknown(struct advising *a)
+{
+	const struct known *k = a->t->k;
+	const char *searched = profile_get_fact(k->p, "attached");
+	vec_each (c, &a->t->list) {
+		const struct evidence_object *o =
+			c->object == PROFILE_NONE ? NULL : &k->e->objects.data[c->object];
+		if (!o || !o->peer_pid || party_at_end(&k->parties, o) != PROFILE_NONE)
+			continue;
+		advise(a, "see what %s (%d) does meanwhile: sonde -p %s%s%d", o->peer, o->peer_root,
+		       searched ? searched : "", searched ? "," : "", o->peer_root);
+		return;
+	}
+}
+
 static void lock_held(struct advising *a)
 {
 	vec_each (c, &a->t->list) {
@@ -279,8 +295,8 @@ static void begun_often(struct advising *a)
 
 /* The most useful first. */
 static void (*const rules[])(struct advising *) = {
-	same_object, small_operations, uneven_work,  serial_code,
-	gpu_awaited, lock_held,        one_busy_cpu, begun_often,
+	same_object, peer_unknown, small_operations, uneven_work, serial_code,
+	gpu_awaited, lock_held,    one_busy_cpu,     begun_often,
 };
 
 void steps_add(struct wording *t)

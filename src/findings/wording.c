@@ -1,6 +1,7 @@
 #include "findings/wording.h"
 
 #include <stdarg.h>
+#include <string.h>
 
 void remark(struct wording *t, uint32_t finding, const char *kind, const char *fmt, ...)
 {
@@ -16,6 +17,21 @@ void remark(struct wording *t, uint32_t finding, const char *kind, const char *f
 	text_release(&text);
 }
 
+/* "answer from redis-server (4711) at 127.0.0.1:6379"; a name that is no address is of no use to
+ * anybody: "socket:[4711]". */
+static void word_connection(const struct evidence_object *o, struct text *out)
+{
+	bool answer = object_kind_named(o->kind) == OBJECT_ANSWER;
+	bool address = strncmp(o->name, "socket:", strlen("socket:")) != 0;
+	if (!*o->peer) {
+		text_printf(out, answer ? "%s from %s" : "%s %s", o->kind, o->name);
+		return;
+	}
+	text_printf(out, "%s %s %s (%d)", o->kind, answer ? "from" : "to", o->peer, o->peer_root);
+	if (address)
+		text_printf(out, " at %s", o->name);
+}
+
 void word_object(const struct wording *t, uint32_t object, struct text *out)
 {
 	const char *name = t->k->e->objects.data[object].name;
@@ -29,6 +45,9 @@ void word_object(const struct wording *t, uint32_t object, struct text *out)
 	case OBJECT_GPU:
 	case OBJECT_MESSAGE:
 	case OBJECT_CALL: text_add(out, name); break;
+	case OBJECT_SOCKET:
+	case OBJECT_CONNECTION:
+	case OBJECT_ANSWER: word_connection(&t->k->e->objects.data[object], out); break;
 	case OBJECT_SPIN: text_printf(out, "spin lock %s", name); break;
 	case OBJECT_VARIABLE:
 		text_printf(out, *name ? "a change of %s" : "another thread, spinning%s", name);

@@ -22,6 +22,8 @@ void word_breakdown(struct wording *t, uint32_t finding, const struct candidate 
 void word_objects(struct wording *t, uint32_t finding, const struct candidate *c);
 /* Adds the values of the whole run, if there are no findings. */
 void word_no_findings(struct wording *t);
+/* Adds who waits for whom, if several processes were searched. */
+void word_chain(struct wording *t);
 /* Adds notes about what limits the findings. */
 void word_limits(struct wording *t);
 

@@ -98,11 +98,12 @@ static void say_sync(const struct wording *t, const struct candidate *c, const c
 static void say_io(const struct wording *t, const struct candidate *c, const char *where,
 		   struct text *out)
 {
+	bool answer = known_kind(t->k, c->object) == OBJECT_ANSWER;
 	text_add(out, "I/O wait: ");
 	add_wait_share(t, c->share, out);
 	text_char(out, ' ');
 	if (c->object != PROFILE_NONE) {
-		text_add(out, "blocked on ");
+		text_add(out, answer ? "waiting for an " : "blocked on ");
 		word_object(t, c->object, out);
 		text_add(out, ", ");
 	}
@@ -241,7 +242,8 @@ static void add_waits(struct wording *t, uint32_t finding, const struct candidat
 {
 	const struct evidence_object *o = &t->k->e->objects.data[c->object];
 	bool syncs = object_kinds[known_kind(t->k, c->object)].hierarchy == SYNC;
-	if (!o->count)
+	/* A call that waits for answers returns for other reasons, too. */
+	if (!o->count || known_kind(t->k, c->object) == OBJECT_ANSWER)
 		return;
 	double rate = known_object_rate(t->k, c->object),
 	       each = checked(A_TIME, o->seconds / (double)o->count);
@@ -522,6 +524,20 @@ static void add_undecided(struct wording *t)
 		       gone ? "The program ended before the search did"
 			    : "The search was not complete",
 		       undecided, undecided == 1 ? " was" : "s were");
+}
+
+static void say_object(void *ctx, uint32_t object, struct text *out)
+{
+	word_object(ctx, object, out);
+}
+
+void word_chain(struct wording *t)
+{
+	struct text chain = TEXT_INIT;
+	parties_tell(&t->k->parties, t->k->p, say_object, t, &chain);
+	if (chain.len)
+		remark(t, PROFILE_NONE, "chain", "%s.", chain.data);
+	text_release(&chain);
 }
 
 void word_limits(struct wording *t)

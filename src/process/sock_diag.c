@@ -166,18 +166,19 @@ static void set_address(__be32 out[4], const struct in6_addr *address)
 }
 
 /* Times are ms, and short answers come within the one in which they were asked for. A request that
- * was sent right after an answer is told by its acknowledgement: that comes with the answer, or
+ * was sent right after an answer may be told by its acknowledgement: that comes with the answer, or
  * later than any data. */
-static bool awaits_reply(const struct tcp_info *i)
+static enum reply reply_of(const struct tcp_info *i)
 {
 	bool never_answered = i->tcpi_data_segs_out && !i->tcpi_data_segs_in;
-	return never_answered || i->tcpi_unacked ||
-	       i->tcpi_last_data_sent < i->tcpi_last_data_recv ||
-	       (i->tcpi_last_data_sent == i->tcpi_last_data_recv &&
-		i->tcpi_last_ack_recv < i->tcpi_last_data_recv);
+	if (never_answered || i->tcpi_unacked || i->tcpi_last_data_sent < i->tcpi_last_data_recv)
+		return REPLY_AWAITED;
+	if (!i->tcpi_data_segs_out || i->tcpi_last_data_sent > i->tcpi_last_data_recv)
+		return REPLY_NONE;
+	return i->tcpi_last_ack_recv < i->tcpi_last_data_recv ? REPLY_AWAITED : REPLY_PERHAPS;
 }
 
-bool diag_awaits_reply(const struct socket_end *local, const struct socket_end *remote)
+enum reply diag_reply(const struct socket_end *local, const struct socket_end *remote)
 {
 	bool v4 = IN6_IS_ADDR_V4MAPPED(&local->address);
 	struct inet_question q = {
@@ -192,8 +193,8 @@ bool diag_awaits_reply(const struct socket_end *local, const struct socket_end *
 	struct tcp_info info = {0};
 	set_address(q.socket.id.idiag_src, &local->address);
 	set_address(q.socket.id.idiag_dst, &remote->address);
-	return ask(&q.header, sizeof(q), &a) &&
-	       find_attribute(&a, sizeof(struct inet_diag_msg), INET_DIAG_INFO, &info,
-			      sizeof(info)) &&
-	       awaits_reply(&info);
+	if (!ask(&q.header, sizeof(q), &a) ||
+	    !find_attribute(&a, sizeof(struct inet_diag_msg), INET_DIAG_INFO, &info, sizeof(info)))
+		return REPLY_NONE;
+	return reply_of(&info);
 }

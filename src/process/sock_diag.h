@@ -22,6 +22,10 @@ bool diag_list_tcp(void (*each)(void *ctx, const struct listed_socket *s), void 
 /* Returns the inode of the socket that a Unix socket is connected to; 0 if there is none, or it is
  * not known. */
 uint64_t diag_unix_peer(uint64_t inode);
-/* Returns true if more was sent on a TCP connection since something was received: a request that
- * has not been answered. */
-bool diag_awaits_reply(const struct socket_end *local, const struct socket_end *remote);
+/* Whether what was sent last on a TCP connection has been answered. */
+enum reply {
+	REPLY_NONE,    /* nothing is awaited, or that is not known */
+	REPLY_PERHAPS, /* sent and received last within the same millisecond */
+	REPLY_AWAITED,
+};
+enum reply diag_reply(const struct socket_end *local, const struct socket_end *remote);

@@ -257,10 +257,11 @@ uint64_t sockets_other_end(struct sockets *s, int pid, uint64_t inode, double no
 	return at == HASHMAP_NONE ? 0 : t->facts.data[at].inode;
 }
 
-bool sockets_awaits_reply(struct sockets *s, int pid, uint64_t inode, double now)
+enum reply sockets_reply(struct sockets *s, int pid, uint64_t inode, double now)
 {
 	const struct socket_facts *f;
 	const struct socket_table *t = find(s, pid, inode, now, &f);
-	return f->family == SOCKET_TCP && f->remote.port &&
-	       t->namespace == namespace_of(getpid()) && diag_awaits_reply(&f->local, &f->remote);
+	bool listed = f->family == SOCKET_TCP && f->remote.port;
+	return listed && t->namespace == namespace_of(getpid()) ? diag_reply(&f->local, &f->remote)
+								: REPLY_NONE;
 }

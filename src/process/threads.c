@@ -270,6 +270,18 @@ void thread_name(int pid, int tid, char out[16])
 	snprintf(out, 16, "%.*s", (int)strcspn(text, "\n"), text);
 }
 
+int process_first_of_name(int pid)
+{
+	char name[16], other[16];
+	thread_name(pid, pid, name);
+	for (int parent; (parent = process_parent(pid)) > 1; pid = parent) {
+		thread_name(parent, parent, other);
+		if (strcmp(name, other) != 0)
+			break;
+	}
+	return pid;
+}
+
 static int by_number(const void *a, const void *b)
 {
 	int x = *(const int *)a, y = *(const int *)b;

@@ -17,6 +17,9 @@ uint32_t process_threads(int pid);
 int thread_process(int tid);
 /* The process that started this one, or -1. */
 int process_parent(int pid);
+/* Returns the first of a process and those of its ancestors that have its name, one after the
+ * other: the master of a server's workers. */
+int process_first_of_name(int pid);
 /* Adds the processes that this one has started, and those that they have, as far as they live and
  * their parents do. */
 void process_descendants(int pid, tid_list *out);

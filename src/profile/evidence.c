@@ -94,7 +94,7 @@ static bool amounts_are_sound(const struct profile *p)
 		sound &= is_resource(p, a->resource, PROFILE_CODE) && a->resource >= before &&
 			 a->thread < e->threads.len && is_index(a->object, e->objects.len) &&
 			 is_time(a->cpu) && is_time(a->wait) && is_time(a->calls) &&
-			 is_time(a->seen_cpu) && is_time(a->seen_wait);
+			 is_time(a->seen_cpu) && is_time(a->seen_wait) && is_time(a->asked);
 		before = a->resource;
 	}
 	vec_each (h, &e->holders)

@@ -52,8 +52,8 @@ struct evidence_object {
 	uint64_t count, bytes;
 	double seconds; /* waits of all threads, idle ones included */
 	double rate;    /* operations per second, if `count` stopped before the end; otherwise 0 */
-	const char *peer; /* name of the process at the other end; "" if that is not known */
-	int peer_pid;
+	const char *peer;        /* name of the process at the other end; "" if that is not known */
+	int peer_pid, peer_root; /* its ancestors of the same name included: the first of them */
 };
 
 /* Samples with the same code on the stack. Most chains keep only their innermost part and the
@@ -77,6 +77,7 @@ struct evidence_amount {
 	double cpu, wait;
 	double calls; /* number of calls or loop entries */
 	double seen_cpu, seen_wait;
+	double asked; /* waiting for another process, also while the thread was idle */
 };
 
 /* Where a lock holder was while other threads waited for the lock. */

@@ -40,19 +40,19 @@
 static const struct column meta_columns[] = {
 	NAMED("key", TEXT, profile_fact, name, .key = true),
 	COLUMN(TEXT, profile_fact, value,
-	       .about =
-		       "_schema_: the version of the schema. _finished_: 1 if recording ended "
-		       "properly, 0 if the recorder was killed or is still running. _fused_: 1 if "
-		       "scopes are complete. Present if known: _command_, _host_, _machine_, "
-		       "_kernel_, _started_, _seconds_, _hz_, _sampler_, _note_. Counted runs have "
-		       "_modules_, _preparing_ (seconds before the program was started) and, if "
-		       "only part of the run was counted, _partial_ (the reason). Numbers of what "
-		       "is inexact, if not 0: events that were _dropped_, call paths that were "
-		       "_merged_ or _cut_, and _contradictions_ (call paths with inconsistent "
-		       "counters). Searches for bottlenecks have _ended_ (exit, signal, duration, "
-		       "interrupted, exhausted), _strategy_ (deep-start, call-graph), _loops_ (1 "
-		       "if loops were searched), _search_seconds_. Searches and measured call "
-		       "paths have _overhead_, the share of run time that probes took."),
+	       .about = "_schema_: the version of the schema. _finished_: 1 if recording ended "
+			"properly, 0 if the recorder was killed or is still running. _fused_: 1 if "
+			"scopes are complete. Present if known: _command_, _host_, _machine_, "
+			"_kernel_, _started_, _seconds_, _hz_, _sampler_, _note_, _attached_ (the "
+			"processes that were running, as -p takes them). Counted runs have "
+			"_modules_, _preparing_ (seconds before the program was started) and, if "
+			"only part of the run was counted, _partial_ (the reason). Numbers of what "
+			"is inexact, if not 0: events that were _dropped_, call paths that were "
+			"_merged_ or _cut_, and _contradictions_ (call paths with inconsistent "
+			"counters). Searches for bottlenecks have _ended_ (exit, signal, duration, "
+			"interrupted, exhausted), _strategy_ (deep-start, call-graph), _loops_ (1 "
+			"if loops were searched), _search_seconds_. Searches and measured call "
+			"paths have _overhead_, the share of run time that probes took."),
 };
 
 static const struct column metric_columns[] = {
@@ -343,9 +343,11 @@ static const struct column object_columns[] = {
 	COLUMN(REAL, evidence_object, seconds),
 	COLUMN(REAL, evidence_object, rate,
 	       .about = "_rate_ is the number per second, where it was not counted to the end; "
-			"_peer_ is the process at the other end of a pipe or connection."),
+			"_peer_ is the process at the other end of a pipe or connection, "
+			"_peer_root_ the first of its ancestors of the same name."),
 	COLUMN(TEXT, evidence_object, peer),
 	COLUMN(INT, evidence_object, peer_pid),
+	COLUMN(INT, evidence_object, peer_root),
 };
 
 /* Chains follow each other in `parts` without gaps, so their starts are not stored. */
@@ -381,6 +383,7 @@ static const struct column amount_columns[] = {
 	COLUMN(REAL, evidence_amount, calls),
 	COLUMN(REAL, evidence_amount, seen_cpu),
 	COLUMN(REAL, evidence_amount, seen_wait),
+	COLUMN(REAL, evidence_amount, asked),
 };
 
 static const struct column holder_columns[] = {
@@ -482,7 +485,8 @@ const struct store_table store_tables[STORE_TABLES] = {
 				   "the code of all chains."),
 	[TABLE_AMOUNT] = TABLE(amount, evidence.amounts, struct evidence_amount, CHANGES_AS_A_WHOLE,
 			       "seconds measured in code of true experiments, or in all code; "
-			       "_seen_cpu_ and _seen_wait_ are from samples."),
+			       "_seen_cpu_ and _seen_wait_ are from samples, and so is _asked_: "
+			       "waiting for another process, also while the thread was idle."),
 	[TABLE_HOLDER] = TABLE(holder, evidence.holders, struct evidence_holder, CHANGES_AS_A_WHOLE,
 			       "where a thread was while others waited for a lock that it held."),
 	[TABLE_TRIP_COUNT] =

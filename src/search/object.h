@@ -59,6 +59,13 @@ static inline bool object_wait_counts(const struct object_kind_row *k)
 	return !k->joins && k->idles != IDLE_AT_ONCE;
 }
 
+/* True if another process may be at the other end. */
+static inline bool object_has_peer(enum object_kind kind)
+{
+	return kind == OBJECT_PIPE || kind == OBJECT_SOCKET || kind == OBJECT_CONNECTION ||
+	       kind == OBJECT_ANSWER;
+}
+
 extern const struct object_kind_row object_kinds[OBJECT_KINDS];
 
 /* Returns OBJECT_OTHER if none has this name. */

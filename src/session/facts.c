@@ -108,10 +108,14 @@ static void add_process(struct text *command, int pid)
 
 void facts_of_processes(struct profile *p, const int *pids, unsigned count)
 {
-	struct text command = TEXT_INIT;
-	for (unsigned i = 0; i < count; i++)
+	struct text command = TEXT_INIT, numbers = TEXT_INIT;
+	for (unsigned i = 0; i < count; i++) {
 		add_process(&command, pids[i]);
+		text_printf(&numbers, "%s%d", i ? "," : "", pids[i]);
+	}
 	if (command.len)
 		profile_fact(p, "command", command.data);
+	profile_fact(p, "attached", numbers.data);
 	text_release(&command);
+	text_release(&numbers);
 }

@@ -6,6 +6,6 @@
 void facts_of_host(struct profile *p);
 /* "command": the words of argv, quoted as a shell needs it. */
 void facts_of_command(struct profile *p, char *const *argv);
-/* The same for a running process. */
+/* The same for running processes, and "attached": their numbers, as -p takes them. */
 void facts_of_processes(struct profile *p, const int *pids, unsigned count);
 void facts_number(struct profile *p, const char *name, double value, int digits);

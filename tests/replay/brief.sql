@@ -73,9 +73,9 @@ INSERT INTO seen_thread VALUES
 (0,5,0,'',0,-0.305828447),
 (1,6,18423,'brief',0.091649673,-0.305828447);
 INSERT INTO object VALUES
-(0,'other','files being opened, polled or synchronised',NULL,2,0,5.8919e-05,0,'',0),
-(1,'other','files being opened, polled or synchronised',NULL,1,16,1.1454e-05,0,'',0),
-(2,'other','files being opened, polled or synchronised',NULL,1,28,3.0824e-05,0,'',0);
+(0,'other','files being opened, polled or synchronised',NULL,2,0,5.8919e-05,0,'',0,0),
+(1,'other','files being opened, polled or synchronised',NULL,1,16,1.1454e-05,0,'',0,0),
+(2,'other','files being opened, polled or synchronised',NULL,1,28,3.0824e-05,0,'',0,0);
 INSERT INTO chain VALUES
 (0,0,NULL,5,0.091286294,22,4);
 INSERT INTO chain_part VALUES
@@ -84,7 +84,7 @@ INSERT INTO chain_part VALUES
 (2,11),
 (3,12);
 INSERT INTO amount VALUES
-(0,0,1,0,0,5.8919e-05,0,0,0),
-(1,0,1,1,0,1.1454e-05,0,0,0),
-(2,0,1,2,0,3.0824e-05,0,0,0),
-(3,0,1,NULL,0.091649673,0,0,0.091286294,0);
+(0,0,1,0,0,5.8919e-05,0,0,0,0),
+(1,0,1,1,0,1.1454e-05,0,0,0,0),
+(2,0,1,2,0,3.0824e-05,0,0,0,0),
+(3,0,1,NULL,0.091649673,0,0,0.091286294,0,0);

@@ -10,7 +10,7 @@ import subprocess
 import tempfile
 
 # What the report of findings reads of the facts.
-FACTS = ("command", "ended", "finished", "fused", "loops", "note", "overhead", "sampler", "search_seconds", "seconds", "strategy")
+FACTS = ("attached", "command", "ended", "finished", "fused", "loops", "note", "overhead", "sampler", "search_seconds", "seconds", "strategy")
 # In the order in which they may refer to each other; all of them but what nothing refers to.
 TABLES = ("meta", "module", "resource", "experiment", "refinement", "scope", "node", "evidence", "code_name", "seen_thread",
           "object", "chain", "chain_part", "amount", "holder", "trip_count")

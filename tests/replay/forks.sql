@@ -131,10 +131,10 @@ INSERT INTO seen_thread VALUES
 (1,6,18994,'forks',0.236241561,-3.65027014),
 (2,7,0,'',0.063781464,0.020381413);
 INSERT INTO object VALUES
-(0,'other','files being opened, polled or synchronised',NULL,2,0,6.9939e-05,0,'',0),
-(1,'process','a child process',9,1322,0,2.67231861,0,'',0),
-(2,'other','files being opened, polled or synchronised',NULL,1,16,7.144e-06,0,'',0),
-(3,'other','files being opened, polled or synchronised',NULL,1,19,3.2212e-05,0,'',0);
+(0,'other','files being opened, polled or synchronised',NULL,2,0,6.9939e-05,0,'',0,0),
+(1,'process','a child process',9,1322,0,2.67231861,0,'',0,0),
+(2,'other','files being opened, polled or synchronised',NULL,1,16,7.144e-06,0,'',0,0),
+(3,'other','files being opened, polled or synchronised',NULL,1,19,3.2212e-05,0,'',0,0);
 INSERT INTO chain VALUES
 (0,0,NULL,10,0.174273834,42,5),
 (1,0,NULL,11,0.049792524,12,4),
@@ -170,8 +170,8 @@ INSERT INTO chain_part VALUES
 (24,26),
 (25,28);
 INSERT INTO amount VALUES
-(0,0,1,0,0,6.9939e-05,0,0,0),
-(1,0,1,2,0,7.144e-06,0,0,0),
-(2,0,1,3,0,3.2212e-05,0,0,0),
-(3,0,1,NULL,0.236241561,0,0,0.219916981,0),
-(4,0,2,NULL,0.063781464,0,0,0.074688786,0);
+(0,0,1,0,0,6.9939e-05,0,0,0,0),
+(1,0,1,2,0,7.144e-06,0,0,0,0),
+(2,0,1,3,0,3.2212e-05,0,0,0,0),
+(3,0,1,NULL,0.236241561,0,0,0.219916981,0,0),
+(4,0,2,NULL,0.063781464,0,0,0.074688786,0,0);

@@ -47,16 +47,17 @@ static void fill_evidence(struct evidence *e, uint32_t function, uint32_t loop)
 	vec_push(&e->names, (struct evidence_name){loop, "it's", ""});
 	vec_push(&e->threads, (struct evidence_thread){PROFILE_MACHINE, 0, "", 0.5, -0.25});
 	vec_push(&e->threads, (struct evidence_thread){PROFILE_MACHINE, 77, "a b", 0, 3});
-	vec_push(&e->objects, (struct evidence_object){"mutex", "it's", 6, 10, 0, 0.125, 0, "", 0});
+	vec_push(&e->objects,
+		 (struct evidence_object){"mutex", "it's", 6, 10, 0, 0.125, 0, "", 0, 0});
 	vec_push(&e->objects, (struct evidence_object){"file", "/x", PROFILE_NONE, 1, 1ull << 62, 1,
-						       2.5, "it's", 77});
+						       2.5, "it's", 77, 7});
 	vec_push(&e->parts, function);
 	vec_push(&e->parts, loop);
 	vec_push(&e->parts, function);
 	vec_push(&e->chains, (struct evidence_chain){0, 2, 1, 2, 2, 0.1, 3});
 	vec_push(&e->chains, (struct evidence_chain){2, 1, PROFILE_NONE, 0, 0, 1, 4000000000});
-	vec_push(&e->amounts, (struct evidence_amount){0, 1, PROFILE_NONE, 1, 2, 3, 4, 5});
-	vec_push(&e->amounts, (struct evidence_amount){loop, 0, 1, 0.1, 0.2, 0.3, 0.4, 0.5});
+	vec_push(&e->amounts, (struct evidence_amount){0, 1, PROFILE_NONE, 1, 2, 3, 4, 5, 0});
+	vec_push(&e->amounts, (struct evidence_amount){loop, 0, 1, 0.1, 0.2, 0.3, 0.4, 0.5, 0});
 	vec_push(&e->holders, (struct evidence_holder){1, 1, 2, 0.75});
 	vec_push(&e->trips, (struct evidence_trip){loop, 0.01, 5, 1ull << 50});
 }

@@ -170,15 +170,15 @@ static void an_answer_is_awaited_until_it_comes(void **state)
 	(void)state;
 	struct connection c = connect_both();
 	uint64_t client = inode_of(c.client);
-	assert_false(sockets_awaits_reply(&s, getpid(), client, 0));
+	assert_int_equal(sockets_reply(&s, getpid(), client, 0), REPLY_NONE);
 	usleep(20000);
 	assert_int_equal(write(c.client, &byte, 1), 1);
-	assert_true(sockets_awaits_reply(&s, getpid(), client, 0));
+	assert_int_equal(sockets_reply(&s, getpid(), client, 0), REPLY_AWAITED);
 	usleep(100000); /* the request has been acknowledged, and not answered */
-	assert_true(sockets_awaits_reply(&s, getpid(), client, 0));
+	assert_int_equal(sockets_reply(&s, getpid(), client, 0), REPLY_AWAITED);
 	assert_int_equal(read(c.server, &byte, 1), 1);
 	assert_int_equal(write(c.server, &byte, 1), 1);
-	assert_false(sockets_awaits_reply(&s, getpid(), client, 0));
+	assert_int_not_equal(sockets_reply(&s, getpid(), client, 0), REPLY_AWAITED);
 	disconnect(&c);
 	sockets_release(&s);
 }

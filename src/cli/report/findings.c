@@ -242,16 +242,23 @@ static bool is_step(const struct profile_remark *m)
 	return m->finding == PROFILE_NONE && !strcmp(m->kind, "step");
 }
 
-static bool is_note(const struct profile_remark *m)
+static bool is_chain(const struct profile_remark *m)
 {
-	return m->finding == PROFILE_NONE && strcmp(m->kind, "step") != 0;
+	return m->finding == PROFILE_NONE && !strcmp(m->kind, "chain");
 }
 
-static void add_notes(const struct profile *p, size_t width, struct text *out)
+static bool is_note(const struct profile_remark *m)
+{
+	return m->finding == PROFILE_NONE && !is_step(m) && !is_chain(m);
+}
+
+/* Adds remarks about the run, one per line. */
+static void add_remarks(const struct profile *p, bool (*has)(const struct profile_remark *m),
+			size_t width, struct text *out)
 {
 	bool any = false;
 	vec_each (m, &p->remarks) {
-		if (!is_note(m))
+		if (!has(m))
 			continue;
 		add_line(out, m->text, 0, width);
 		any = true;
@@ -283,11 +290,12 @@ static void add_steps(const struct profile *p, size_t width, struct text *out)
 void findings_render(const struct profile *p, size_t width, struct text *out)
 {
 	findings_headline(p, width, out);
+	add_remarks(p, is_chain, width, out);
 	for (uint32_t i = 0; i < p->findings.len; i++)
 		add_finding(p, i, width, out);
 	if (!p->findings.len)
 		add_nothing(p, width, out);
-	add_notes(p, width, out);
+	add_remarks(p, is_note, width, out);
 	add_steps(p, width, out);
 }
 
@@ -462,6 +470,7 @@ void findings_json(const struct profile *p, struct json *j)
 	for (uint32_t i = 0; i < p->findings.len; i++)
 		finding_json(p, i, j);
 	json_end(j);
+	remarks_json(p, "chains", is_chain, j);
 	remarks_json(p, "steps", is_step, j);
 	remarks_json(p, "notes", is_note, j);
 }

@@ -98,7 +98,8 @@ static void add_amount(struct parties *s, const struct profile *p, const struct 
 
 void parties_find(struct parties *s, const struct profile *p)
 {
-	*s = (struct parties){0};
+	const struct evidence_run *run = &p->evidence.run;
+	*s = (struct parties){.stretch = 1 + share_of(run->ready, run->ran)};
 	find_parties(s, p);
 	vec_each (a, &p->evidence.amounts) {
 		const struct profile_resource *r = &p->resources.data[a->resource];
@@ -119,13 +120,20 @@ static double busy_time(const struct party *x)
 	return x->computed + x->waited;
 }
 
+/* The time for which a party did something, or would have if it had had a CPU. */
+static double occupied(const struct parties *s, const struct party *x)
+{
+	return x->computed * s->stretch + x->waited;
+}
+
 bool party_explains(const struct parties *s, const struct evidence_object *o)
 {
 	uint32_t to = party_at_end(s, o);
-	double asked = 0;
+	double asked = 0; /* several may wait at the same time */
 	vec_each (a, &s->askings)
-		asked += a->to == to ? a->seconds : 0;
-	return to != PROFILE_NONE && asked > 0 && busy_time(&s->list.data[to]) >= own_share * asked;
+		asked = a->to == to ? fmax(asked, a->seconds) : asked;
+	return to != PROFILE_NONE && asked > 0 &&
+	       occupied(s, &s->list.data[to]) >= own_share * asked;
 }
 
 /* ---- the chain ---- */
@@ -178,7 +186,7 @@ static void tell_end(const struct parties *s, const struct asking *asked,
 {
 	const struct party *x = &s->list.data[asked->to];
 	const struct asking *back = longest_asking(s, asked->to, NULL);
-	if (busy_time(x) < chain_share * asked->seconds) {
+	if (occupied(s, x) < chain_share * asked->seconds) {
 		text_add(out, ", which is idle most of that time");
 	} else if (back && back->seconds > fmax(x->computed, x->awaited_seconds)) {
 		const struct party *to = &s->list.data[back->to];

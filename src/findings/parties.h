@@ -24,6 +24,7 @@ struct parties {
 	VEC(struct party) list;
 	VEC(struct asking) askings;
 	struct hashmap at; /* pid -> party */
+	double stretch;    /* time that a second of CPU time took: others had the CPUs as well */
 };
 
 void parties_find(struct parties *s, const struct profile *p);

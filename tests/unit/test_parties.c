@@ -192,6 +192,21 @@ static void an_idle_peer_explains_nothing(void **state)
 	assert_false(is_explained(to_app));
 }
 
+/* Who is waited for by several at the same time cannot work for longer than each of them waits. */
+static void several_wait_for_the_same(void **state)
+{
+	(void)state;
+	uint32_t left = add_process(1, "left", NONE), right = add_process(2, "right", NONE);
+	uint32_t middle = add_process(3, "middle", NONE);
+	uint32_t to = add_object(OBJECT_PIPE, "to", "middle", 3, 3);
+	uint32_t from = add_object(OBJECT_PIPE, "from", "middle", 3, 3);
+	waits(left, to, 9);
+	waits(right, from, 9);
+	computes(middle, 8);
+	assert_true(is_explained(to));
+	assert_true(is_explained(from));
+}
+
 /* A thread that has turned out to be idle waits for nothing, unless it has asked somebody. */
 static void idle_threads_do_not_wait(void **state)
 {
@@ -238,6 +253,7 @@ int main(void)
 		PARTY_TEST(workers_are_one),
 		PARTY_TEST(who_is_not_searched_is_the_end),
 		PARTY_TEST(an_idle_peer_explains_nothing),
+		PARTY_TEST(several_wait_for_the_same),
 		PARTY_TEST(idle_threads_do_not_wait),
 		PARTY_TEST(circles_end),
 	};

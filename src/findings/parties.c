@@ -99,7 +99,7 @@ static void add_amount(struct parties *s, const struct profile *p, const struct 
 void parties_find(struct parties *s, const struct profile *p)
 {
 	const struct evidence_run *run = &p->evidence.run;
-	*s = (struct parties){.stretch = 1 + share_of(run->ready, run->ran)};
+	*s = (struct parties){.stretch = run->ran > 0 ? (run->ran + run->ready) / run->ran : 1};
 	find_parties(s, p);
 	vec_each (a, &p->evidence.amounts) {
 		const struct profile_resource *r = &p->resources.data[a->resource];

@@ -60,17 +60,18 @@ class Want:
 
 class Victim:
     """`found`: all of these must be, `besides`: these may be, and nothing else. `without_loops`, `by_calls`: the same where the
-    search does not know loops, or does not look below what is false. `step`: a pattern of one of the next steps. `seconds`: for
+    search does not know loops, or does not look below what is false. `step`: a pattern of one of the next steps, `chain`: of who
+    waits for whom. `seconds`: for
     how long it runs, if not until the search is through. `phases`: it does something else when that is so, and then for as
     long again. `traced`: it is searched without perf."""
 
     def __init__(self, *found, besides=(), without_loops=None, by_calls=None, seconds=None, build=None, source=None, command=(),
-                 experiments=2000, ended="exit", step=None, phases=False, traced=False):
+                 experiments=2000, ended="exit", step=None, chain=None, phases=False, traced=False):
         self.found, self.besides = found, besides
         self.without_loops, self.by_calls = without_loops, by_calls
         self.seconds, self.build, self.source, self.command = seconds, build, source, command
-        self.experiments, self.ended, self.step, self.phases = experiments, ended, step, phases
-        self.traced = traced
+        self.experiments, self.ended, self.step, self.chain = experiments, ended, step, chain
+        self.phases, self.traced = phases, traced
 
     def expected(self, strategy="deep-start", loops=True):
         if not loops and self.without_loops:
@@ -162,6 +163,8 @@ VICTIMS = {
     "sleeping": Victim(Want("sync", "poll_device", "poll_device@poll", truth="poll_device", sync="sleep*")),
     # On a busy machine, its client does not sleep long enough to be idle.
     "server": Victim(Want("cpu", "answer@answer", truth="answer"), besides=[Want("sync", "*", sync="sleep*")]),
+    "chain": Victim(Want("cpu", "answer@answer", truth="answer"),
+                    chain="front (*) waits * % of its busy time for middle (*), which waits * % for back (*), which computes * %."),
     "pipe": Victim(Want("io", "fetch", truth="fetch", file="pipe/from pipe*"), Want("cpu", "compose@compose", truth="compose")),
     "fsync": Victim(Want("small-io", "append_line", truth="append_line", file="file/*diagnose-log*"),
                     besides=[Want("io", "append_line"), *BUSY], step="* operations per second move * bytes each on average: *"),
@@ -677,6 +680,8 @@ def check(name, *options, strategy="deep-start", loops=True, **more):
     require_idle(run)
     if VICTIMS[name].step and (strategy, loops) == ("deep-start", True):
         require_step(run.report["steps"], VICTIMS[name].step)
+    if VICTIMS[name].chain:
+        assert fnmatch.filter(run.report["chains"], VICTIMS[name].chain), f"who waits for whom: {run.report['chains']}"
     return run
 
 

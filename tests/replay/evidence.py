@@ -12,7 +12,7 @@ import tempfile
 # What the report of findings reads of the facts.
 FACTS = ("attached", "command", "ended", "finished", "fused", "loops", "note", "overhead", "sampler", "search_seconds", "seconds", "strategy")
 # In the order in which they may refer to each other; all of them but what nothing refers to.
-TABLES = ("meta", "module", "resource", "experiment", "refinement", "scope", "node", "evidence", "code_name", "seen_thread",
+TABLES = ("meta", "module", "process", "resource", "experiment", "refinement", "scope", "node", "evidence", "code_name", "seen_thread",
           "object", "chain", "chain_part", "amount", "holder", "trip_count")
 # Table and column -> what it is a number of.
 REFERENCES = {("scope", "parent"): "scope", ("scope", "module"): "module", ("node", "parent"): "node", ("node", "module"): "module",

@@ -117,10 +117,27 @@ static struct awaited connection(const struct awaited_set *set)
 	return a;
 }
 
+/* A pair of sockets of which the process has both is for waking a thread. */
+static bool is_own(const struct awaited_set *set, const struct looking *l)
+{
+	uint64_t other =
+		set->opened == 1 && !*set->peer
+			? sockets_other_end(l->sockets, l->pid, set->connections[0], l->now)
+			: 0;
+	return other && descriptors_of_inode(l->pid, DESCRIPTOR_SOCKET, other);
+}
+
+/* Who waits for one connection only, and for nothing else, waits for an answer, as far as it is not
+ * known that there is none to come. */
 static struct awaited opened(const struct awaited_set *set, const struct looking *l)
 {
-	uint64_t asked = find_asked(set, l, REPLY_PERHAPS);
-	return asked ? answer_on(l, asked) : connection(set);
+	uint32_t all = 0;
+	for (int i = 0; i < DESCRIPTOR_KINDS; i++)
+		all += set->count[i];
+	uint64_t asked = find_asked(set, l, all == 1 ? REPLY_PERHAPS : REPLY_AWAITED);
+	if (asked)
+		return answer_on(l, asked);
+	return is_own(set, l) ? one_of(set, DESCRIPTOR_SOCKET, OBJECT_EVENT) : connection(set);
 }
 
 /* A server waits for requests, or for answers that it needs for those that it has got. */
@@ -152,7 +169,7 @@ static struct awaited in_set(const struct awaited_set *set, const struct looking
 		return one_of(set, DESCRIPTOR_FILE, OBJECT_FILE);
 	if (n[DESCRIPTOR_EVENT])
 		return one_of(set, DESCRIPTOR_EVENT, OBJECT_EVENT);
-	if (n[DESCRIPTOR_PIPE] && pipe_is_own(l->pid, set->pipe))
+	if (n[DESCRIPTOR_PIPE] && descriptors_of_inode(l->pid, DESCRIPTOR_PIPE, set->pipe) > 1)
 		return one_of(set, DESCRIPTOR_PIPE, OBJECT_EVENT);
 	if (n[DESCRIPTOR_PIPE])
 		return one_of(set, DESCRIPTOR_PIPE, OBJECT_PIPE);

@@ -419,7 +419,8 @@ static void add_to_period(const struct machine *m, struct machine_thread *t, dou
 	 * neither runs nor is known to wait. */
 	bool rests = t->tid && t->cpu + t->ready + t->waited <= 0;
 	double unneeded = rests ? dt : t->idled[IDLE_ALWAYS] + t->idled[IDLE_AT_ONCE] + t->joined;
-	t->passed[1] += t->tid ? dt : dt * m->processes.data[t->process].pooled;
+	t->passed[1] +=
+		t->tid ? dt - fmin(t->ready, dt) : dt * m->processes.data[t->process].pooled;
 	t->rested[1] += t->idled[IDLE_BESIDE] + unneeded;
 	t->unneeded[1] += unneeded;
 	t->asked[1] += t->idled[IDLE_ASKING];

@@ -14,12 +14,12 @@ struct wait_object {
 	uint8_t kind;
 	uint32_t process;
 	uint64_t id; /* address of the object, descriptor, or what stands for others (objects.c) */
-	const char *name; /* of the variable, path of the file, ...; never NULL */
-	const char *path; /* of a descriptor: what it referred to; or NULL */
-	bool named;       /* its name is more than an address */
-	const char *peer; /* name of the process at the other end; NULL: not known */
+	const char *name;        /* of the variable, path of the file, ...; never NULL */
+	const char *path;        /* of a descriptor: what it referred to; or NULL */
+	bool named;              /* its name is more than an address */
+	const char *peer;        /* name of the process at the other end; NULL: not known */
 	int peer_pid, peer_root; /* its ancestors of the same name included: the first of them */
-	uint8_t peer_sought; /* how often that was looked for */
+	uint8_t peer_sought;     /* how often that was looked for */
 	/* For an object without a name: */
 	struct code *maker; /* the code that made it; NULL: that was not seen */
 	uint64_t made_at;   /* an address within the call that made it */

@@ -82,19 +82,18 @@ void descriptors_list(int pid, uint32_t most, descriptor_list *out)
 		closedir(dir);
 }
 
-bool pipe_is_own(int pid, uint64_t inode)
+uint32_t descriptors_of_inode(int pid, enum descriptor_kind kind, uint64_t inode)
 {
 	enum { MOST = 1024 }; /* descriptors that are looked at */
 	descriptor_list list = {0};
-	unsigned ends = 0;
+	uint32_t found = 0;
 	descriptors_list(pid, MOST, &list);
 	vec_each (fd, &list) {
 		struct descriptor x;
-		ends += descriptor_read(pid, *fd, &x) && x.kind == DESCRIPTOR_PIPE &&
-			x.inode == inode;
+		found += descriptor_read(pid, *fd, &x) && x.kind == kind && x.inode == inode;
 	}
 	vec_free(&list);
-	return ends > 1;
+	return found;
 }
 
 /* ---- the descriptors of a call ---- */

@@ -41,5 +41,6 @@ bool descriptors_awaited(int pid, const struct call_made *call, uint32_t most,
 /* Adds the descriptors that an epoll instance watches, from the text of /proc/PID/fdinfo/FD. */
 void descriptors_of_epoll(const char *text, uint32_t most, descriptor_list *out);
 
-/* True if the process itself has both ends of a pipe: it wakes itself with it. */
-bool pipe_is_own(int pid, uint64_t inode);
+/* Returns how many descriptors of a process refer to this pipe or socket: one that has both ends
+ * wakes itself. */
+uint32_t descriptors_of_inode(int pid, enum descriptor_kind kind, uint64_t inode);

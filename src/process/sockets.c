@@ -13,14 +13,19 @@
 #include "process/proc_text.h"
 
 static const struct socket_facts unknown;
+static const double never = -1e9; /* s */
+
+static void table_release(struct socket_table *t)
+{
+	hashmap_release(&t->at);
+	hashmap_release(&t->ends_at);
+	vec_free(&t->facts);
+}
 
 void sockets_release(struct sockets *s)
 {
-	vec_each (t, &s->tables) {
-		hashmap_release(&t->at);
-		hashmap_release(&t->ends_at);
-		vec_free(&t->facts);
-	}
+	vec_each (t, &s->tables)
+		table_release(t);
 	vec_free(&s->tables);
 }
 
@@ -131,6 +136,9 @@ static void parse_unix_line(struct socket_table *t, const char *line)
 					 : bound && connects ? SOCKET_ACCEPTED
 					 : bound             ? SOCKET_LISTENING
 							     : SOCKET_OPENED};
+	if (f.role == SOCKET_ACCEPTED)
+		snprintf(f.peer, sizeof(f.peer), "%.*s", (int)strcspn(line + end + 1, "\n"),
+			 line + end + 1);
 	add(t, inode, &f);
 }
 
@@ -167,6 +175,11 @@ static uint64_t namespace_of(int pid)
 	return stat(path, &st) ? 0 : st.st_ino;
 }
 
+static bool is_ours(const struct socket_table *t)
+{
+	return t->namespace == namespace_of(getpid());
+}
+
 static void add_listed(void *ctx, const struct listed_socket *s)
 {
 	struct socket_facts f = {.family = SOCKET_TCP, .local = s->local, .remote = s->remote};
@@ -179,7 +192,7 @@ static void add_listed(void *ctx, const struct listed_socket *s)
 /* The kernel lists the sockets of our own namespace faster than /proc does. */
 static void read_tcp(struct socket_table *t, int pid, struct text *list)
 {
-	if (t->namespace == namespace_of(getpid()) && diag_list_tcp(add_listed, t))
+	if (is_ours(t) && diag_list_tcp(add_listed, t))
 		return;
 	if (read_list(pid, "tcp", list))
 		sockets_parse_inet(t, list->data, SOCKET_TCP);
@@ -187,12 +200,9 @@ static void read_tcp(struct socket_table *t, int pid, struct text *list)
 		sockets_parse_inet(t, list->data, SOCKET_TCP);
 }
 
-static void read_table(struct socket_table *t, int pid)
+static void read_lists(struct socket_table *t, int pid)
 {
 	struct text list = TEXT_INIT;
-	hashmap_clear(&t->at);
-	hashmap_clear(&t->ends_at);
-	vec_clear(&t->facts);
 	read_tcp(t, pid, &list);
 	find_accepted(t);
 	if (read_list(pid, "udp", &list))
@@ -204,6 +214,20 @@ static void read_table(struct socket_table *t, int pid)
 	text_release(&list);
 }
 
+/* Sockets that were there when the table was first read are older than anything. */
+static void read_table(struct socket_table *t, int pid, double now)
+{
+	struct socket_table old = *t;
+	bool first = t->read < 0;
+	*t = (struct socket_table){.namespace = old.namespace, .read = now};
+	read_lists(t, pid);
+	vec_each (f, &t->facts) {
+		uint32_t at = hashmap_get(&old.at, f->inode);
+		f->since = at != HASHMAP_NONE ? old.facts.data[at].since : first ? never : now;
+	}
+	table_release(&old);
+}
+
 /* ---- looking up ---- */
 
 static struct socket_table *table_of(struct sockets *s, uint64_t namespace)
@@ -211,7 +235,7 @@ static struct socket_table *table_of(struct sockets *s, uint64_t namespace)
 	vec_each (t, &s->tables)
 		if (t->namespace == namespace)
 			return t;
-	vec_push(&s->tables, (struct socket_table){.namespace = namespace, .read = -1e9});
+	vec_push(&s->tables, (struct socket_table){.namespace = namespace, .read = never});
 	return &vec_last(&s->tables);
 }
 
@@ -224,6 +248,17 @@ static bool may_read_again(const struct socket_table *t, double now)
 	return now - t->read >= (pause > least ? pause : least);
 }
 
+/* The kernel tells who is at the other end of a Unix socket when it is asked about that one. */
+static void find_unix_peer(const struct socket_table *t, struct socket_facts *f)
+{
+	bool look = f->family == SOCKET_UNIX && f->role == SOCKET_OPENED && !f->looked;
+	uint32_t at =
+		look && is_ours(t) ? hashmap_get(&t->at, diag_unix_peer(f->inode)) : HASHMAP_NONE;
+	f->looked = true;
+	if (at != HASHMAP_NONE && t->facts.data[at].role == SOCKET_ACCEPTED)
+		memcpy(f->peer, t->facts.data[at].peer, sizeof(f->peer));
+}
+
 static struct socket_table *find(struct sockets *s, int pid, uint64_t inode, double now,
 				 const struct socket_facts **out)
 {
@@ -231,11 +266,12 @@ static struct socket_table *find(struct sockets *s, int pid, uint64_t inode, dou
 	uint32_t at = hashmap_get(&t->at, inode);
 	if (at == HASHMAP_NONE && may_read_again(t, now)) {
 		double begin = now_seconds();
-		read_table(t, pid);
+		read_table(t, pid, now);
 		t->took = now_seconds() - begin;
-		t->read = now;
 		at = hashmap_get(&t->at, inode);
 	}
+	if (at != HASHMAP_NONE)
+		find_unix_peer(t, &t->facts.data[at]);
 	*out = at == HASHMAP_NONE ? &unknown : &t->facts.data[at];
 	return t;
 }
@@ -252,16 +288,27 @@ uint64_t sockets_other_end(struct sockets *s, int pid, uint64_t inode, double no
 	const struct socket_facts *f;
 	const struct socket_table *t = find(s, pid, inode, now, &f);
 	if (f->family == SOCKET_UNIX)
-		return t->namespace == namespace_of(getpid()) ? diag_unix_peer(inode) : 0;
+		return is_ours(t) ? diag_unix_peer(inode) : 0;
 	uint32_t at = hashmap_get(&t->ends_at, hash_ends(&f->remote, &f->local));
 	return at == HASHMAP_NONE ? 0 : t->facts.data[at].inode;
+}
+
+/* Nothing tells whether an answer has come on a Unix socket. A server connects anew for what it
+ * asks others, or has connected long ago. */
+static enum reply unix_reply(const struct socket_facts *f, double now)
+{
+	static const double lately = 5; /* s */
+	if (!*f->peer)
+		return REPLY_NONE;
+	return now - f->since < lately ? REPLY_AWAITED : REPLY_PERHAPS;
 }
 
 enum reply sockets_reply(struct sockets *s, int pid, uint64_t inode, double now)
 {
 	const struct socket_facts *f;
 	const struct socket_table *t = find(s, pid, inode, now, &f);
+	if (f->role == SOCKET_OPENED && f->family == SOCKET_UNIX)
+		return unix_reply(f, now);
 	bool listed = f->family == SOCKET_TCP && f->remote.port;
-	return listed && t->namespace == namespace_of(getpid()) ? diag_reply(&f->local, &f->remote)
-								: REPLY_NONE;
+	return listed && is_ours(t) ? diag_reply(&f->local, &f->remote) : REPLY_NONE;
 }

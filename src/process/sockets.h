@@ -26,8 +26,11 @@ struct socket_facts {
 	uint8_t role, family;
 	uint64_t inode;
 	struct socket_end local, remote; /* of TCP and UDP */
-	/* Of an opened one: "10.0.0.7:5432"; "" if it is unknown, as with Unix sockets. */
+	/* Of an opened one: "10.0.0.7:5432", or the path of a Unix socket; "" if it is unknown. Of
+	 * an accepted Unix one: the path on which it was. */
 	char peer[SOCKET_PEER_ROOM];
+	double since; /* s: when it was first seen */
+	bool looked;  /* the peer of an opened Unix one was looked for */
 };
 
 /* All sockets of one network namespace, when they were last read. */

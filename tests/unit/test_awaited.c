@@ -175,8 +175,8 @@ static void a_client_waits_for_its_peer(void **state)
 	assert_int_equal(a.kind, OBJECT_CONNECTION);
 	assert_string_equal(a.peer, f->address);
 	assert_int_equal(in_call(f, SYS_write, (uint64_t)f->client, 0, 1).kind, OBJECT_CONNECTION);
-	/* The peer of a pair has no address. */
-	assert_int_equal(OF_SET(f, f->pair[0]).kind, OBJECT_SOCKET);
+	/* The peer of a pair has no address; it is this process itself. */
+	assert_int_equal(OF_SET(f, f->pair[0]).kind, OBJECT_EVENT);
 	assert_int_equal(OF_SET(f, f->pair[0]).fd, f->pair[0]);
 	assert_int_equal(OF_SET(f, f->client, f->pair[0]).kind, OBJECT_CONNECTION);
 	assert_string_equal(OF_SET(f, f->client, f->pair[0]).peer, "");

@@ -490,7 +490,7 @@ static void requests_are_one_object(void **state)
 	/* The other end waits for an answer. */
 	tell(0, wait_of(SYS_read, (uint64_t)client, 0.02));
 	step();
-	assert_int_equal(object(1)->kind, OBJECT_SOCKET);
+	assert_int_equal(object(1)->kind, OBJECT_ANSWER);
 	assert_near(amount(CODE, AMOUNT_WAIT), 0.02);
 	const int all[] = {listener, client, server, epoll};
 	for (size_t i = 0; i < ARRAY_SIZE(all); i++)

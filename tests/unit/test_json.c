@@ -6,8 +6,10 @@
 #include <cmocka.h>
 
 #include <math.h>
+#include <string.h>
 
 #include "base/json.h"
+#include "base/json_strings.h"
 
 static void expect(struct text *t, const char *expected)
 {
@@ -102,6 +104,47 @@ static void too_deep_comes_out_balanced(void **state)
 	text_release(&t);
 }
 
+static bool note_string(void *ctx, unsigned depth, const char *key, const char *value)
+{
+	text_printf(ctx, "%u %s=%s\n", depth, key, value);
+	return strcmp(value, "last") != 0;
+}
+
+static void strings_are(const char *json, const char *expected)
+{
+	struct text t = TEXT_INIT;
+	text_add(&t, "");
+	json_each_string(json, note_string, &t);
+	expect(&t, expected);
+}
+
+static void strings_have_their_keys(void **state)
+{
+	(void)state;
+	strings_are("{\"a\": \"x\", \"n\": 1, \"b\":{\"a\":\"y\"} ,\"c\" :\"z\"}",
+		    "1 a=x\n2 a=y\n1 c=z\n");
+	strings_are("[{\"names\":[\"p\",\"q\"],\"t\":true}]", "3 names=p\n3 names=q\n");
+	strings_are("{\"a\":\"{[\\\"\\\\\",\"b\":\"\"}", "1 a={[\\\"\\\\\n1 b=\n");
+	strings_are("[\"last\",\"more\"]", "1 =last\n");
+}
+
+static void damaged_json_ends_the_scan(void **state)
+{
+	static char longest[1000];
+	(void)state;
+	strings_are("", "");
+	strings_are("{\"a\":\"x", "");
+	strings_are("{\"a\":\"x\\", "");
+	strings_are("]]}}\"x\"", "0 =x\n");
+	memset(longest, 'k', sizeof(longest) - 1);
+	longest[0] = longest[600] = longest[602] = longest[sizeof(longest) - 2] = '"';
+	longest[601] = ':';
+	struct text t = TEXT_INIT;
+	json_each_string(longest, note_string, &t);
+	assert_int_equal(t.len, strlen("0 =\n") + 63 + 255);
+	text_release(&t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -111,6 +154,8 @@ int main(void)
 		cmocka_unit_test(valid_utf8_is_kept),
 		cmocka_unit_test(invalid_utf8_is_replaced),
 		cmocka_unit_test(too_deep_comes_out_balanced),
+		cmocka_unit_test(strings_have_their_keys),
+		cmocka_unit_test(damaged_json_ends_the_scan),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

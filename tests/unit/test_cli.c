@@ -190,7 +190,7 @@ static void absurdly_long_words_are_no_problem(void **state)
 	assert_true(strlen(p.e.text) < 200);
 }
 
-static void nearest_words(void **state)
+static void words_nearest_to_typing_errors(void **state)
 {
 	(void)state;
 	static const char *const words[] = {"structure", "dump", "help"};
@@ -200,6 +200,25 @@ static void nearest_words(void **state)
 	assert_int_equal(nearest_word("hlep", words, 3), 2);
 	assert_int_equal(nearest_word("frobnicate", words, 3), -1);
 	assert_int_equal(nearest_word("", words, 3), -1);
+}
+
+static void several_nearest_words_are_in_order(void **state)
+{
+	(void)state;
+	static const char *const words[] = {"webs",    "proj-web-1", "cron", "weh",
+					    "nothing", "web2",       "wwb",  "wxb"};
+	size_t at[MOST_NEAREST];
+	assert_int_equal(nearest_words("web", words, 8, at, 5), 5);
+	assert_int_equal(at[0], 0);
+	assert_int_equal(at[1], 1); /* it has the word in it */
+	assert_int_equal(at[2], 3);
+	assert_int_equal(at[3], 5);
+	assert_int_equal(at[4], 6);
+	assert_int_equal(nearest_words("web", words, 3, at, 5), 2);
+	assert_int_equal(nearest_words("ningth", words, 8, at, 2), 0);
+	assert_int_equal(nearest_words("nohting", words, 8, at, 2), 1);
+	assert_int_equal(at[0], 4);
+	assert_int_equal(nearest_words("web", words, 0, at, 5), 0);
 }
 
 static void descriptions_line_up(void **state)
@@ -261,7 +280,8 @@ int main(void)
 		cmocka_unit_test(mistakes_are_explained),
 		cmocka_unit_test(numbers_are_checked),
 		cmocka_unit_test(absurdly_long_words_are_no_problem),
-		cmocka_unit_test(nearest_words),
+		cmocka_unit_test(words_nearest_to_typing_errors),
+		cmocka_unit_test(several_nearest_words_are_in_order),
 		cmocka_unit_test(descriptions_line_up),
 		cmocka_unit_test(functions_are_chosen_by_name),
 		cmocka_unit_test(functions_are_chosen_by_address),

@@ -86,24 +86,42 @@ static int store(struct found_option f, const char *value, struct err *e)
 
 /* One typing error is allowed, and one more per three letters. Words of MAX_WORD letters and more
  * are not compared: the effort grows with their length. */
-enum { LETTERS_PER_TYPO = 3, MAX_TYPOS = 10, MAX_WORD = 100 };
+enum { LETTERS_PER_TYPO = 3, MAX_TYPOS = 10, MAX_WORD = 100, LEAST_PART = 3 };
+
+/* What the user has typed a part of is as near as what has one typing error. */
+static unsigned distance_to(const char *word, const char *candidate)
+{
+	bool is_prefix = strlen(word) > 1 && !strncmp(word, candidate, strlen(word));
+	bool is_part = strlen(word) >= LEAST_PART && strstr(candidate, word);
+	return is_prefix || is_part ? 1 : text_distance(word, candidate);
+}
+
+size_t nearest_words(const char *word, const char *const *words, size_t count, size_t *out,
+		     size_t most)
+{
+	unsigned distances[MOST_NEAREST];
+	const unsigned allowed =
+		1 + (unsigned)strnlen(word, LETTERS_PER_TYPO * MAX_TYPOS) / LETTERS_PER_TYPO;
+	size_t found = 0;
+	for (size_t i = 0; i < count && strlen(word) < MAX_WORD; i++) {
+		unsigned distance = distance_to(word, words[i]);
+		if (distance > allowed || (found == most && distance >= distances[most - 1]))
+			continue;
+		size_t at = found < most ? found++ : most - 1;
+		for (; at && distances[at - 1] > distance; at--) {
+			distances[at] = distances[at - 1];
+			out[at] = out[at - 1];
+		}
+		distances[at] = distance;
+		out[at] = i;
+	}
+	return found;
+}
 
 int nearest_word(const char *word, const char *const *words, size_t count)
 {
-	int best = -1;
-	unsigned best_distance =
-		1 + (unsigned)strnlen(word, LETTERS_PER_TYPO * MAX_TYPOS) / LETTERS_PER_TYPO;
-	for (size_t i = 0; i < count && strlen(word) < MAX_WORD; i++) {
-		unsigned distance = text_distance(word, words[i]);
-		bool prefix = strlen(word) > 1 && !strncmp(word, words[i], strlen(word));
-		if (prefix)
-			distance = 1;
-		if (distance < best_distance || (best < 0 && distance == best_distance)) {
-			best = (int)i;
-			best_distance = distance;
-		}
-	}
-	return best;
+	size_t nearest;
+	return nearest_words(word, words, count, &nearest, 1) ? (int)nearest : -1;
 }
 
 /* Reports an unknown option. `word` is what the user typed, n bytes including dashes; `letter` is

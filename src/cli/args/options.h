@@ -72,6 +72,11 @@ bool options_have(const struct option *options, const char *word);
 /* Appends an aligned list of two columns: options and their descriptions. */
 void options_describe(const struct option *options, struct text *out);
 
-/* Returns the index of the word closest to `word` by edit distance, or -1 if none is close enough
- * to be what the user meant. */
+/* Finds the words closest to `word`, as far as they are close enough to be what the user meant, by
+ * edit distance or because it is a part of them. Puts the indices of at most `most` of them into
+ * `out`, the closest first, and returns how many there are. */
+enum { MOST_NEAREST = 5 }; /* the highest value of `most` */
+size_t nearest_words(const char *word, const char *const *words, size_t count, size_t *out,
+		     size_t most);
+/* The index of the closest one; -1 if there is none. */
 int nearest_word(const char *word, const char *const *words, size_t count);

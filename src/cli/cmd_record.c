@@ -127,6 +127,12 @@ static void on_recovery(void *progress, const char *path)
 		      path);
 }
 
+static void on_sentence(void *ctx, const char *sentence)
+{
+	(void)ctx;
+	complain("record: %s", sentence);
+}
+
 static int record(const struct record_args *a, const struct record_options *o)
 {
 	struct err e;
@@ -171,7 +177,8 @@ static int run(const void *args, const struct operands *operands)
 			    .pid_count = pids.len,
 			    .alone = a->alone,
 			    .output = a->output,
-			    .seconds = parse_seconds("--duration", a->duration)},
+			    .seconds = parse_seconds("--duration", a->duration),
+			    .message = on_sentence},
 		.tids = tids.data,
 		.tid_count = tids.len,
 		.events = events,

@@ -226,16 +226,6 @@ static void add_member(void *ctx, int pid)
 	vec_push(&d->own->family, pid);
 }
 
-static int watch_running(struct diagnosis *d, struct err *e)
-{
-	const struct session_options *o = d->session.o;
-	int rc = 0;
-	for (unsigned i = 0; i < o->pid_count && !rc; i++)
-		rc = family_watch(&d->session, d->own->samples.sampler, o->pids[i], add_member, d,
-				  e);
-	return rc;
-}
-
 static int open_program(struct session *session, int *not_started, struct err *e)
 {
 	struct diagnosis *d = session->own;
@@ -250,7 +240,7 @@ static int open_program(struct session *session, int *not_started, struct err *e
 	else if (session->o->argv)
 		rc = starting_open(&d->own->starting, session, samples->sampler, not_started, e);
 	else
-		rc = watch_running(d, e);
+		rc = families_watch(session, samples->sampler, add_member, d, e);
 	d->own->opened = now_seconds();
 	return rc;
 }

@@ -52,7 +52,7 @@ static int find_events(struct record_private *own, struct err *e)
 static int check_targets(const struct record_options *o, struct err *e)
 {
 	int rc = 0;
-	for (unsigned i = 0; i < o->session.pid_count && !rc; i++)
+	for (unsigned i = 0; i < o->session.pid_count - o->session.members && !rc; i++)
 		rc = process_check_access(o->session.pids[i], e);
 	for (unsigned i = 0; i < o->tid_count && !rc; i++) {
 		int pid = thread_process(o->tids[i]);
@@ -111,9 +111,7 @@ static int begin(struct session *session, struct err *e)
 	struct recording *r = session->own;
 	struct record_private *own = r->own;
 	const struct record_options *o = own->o;
-	int rc = 0;
-	for (unsigned i = 0; i < o->session.pid_count && !rc; i++)
-		rc = family_watch(session, own->sampler, o->session.pids[i], NULL, NULL, e);
+	int rc = families_watch(session, own->sampler, NULL, NULL, e);
 	for (unsigned i = 0; i < o->tid_count && !rc; i++)
 		rc = watch(own, o->tids[i], false, false, e);
 	return rc;

@@ -106,13 +106,16 @@ static void add_process(struct text *command, int pid)
 	text_release(&words);
 }
 
-void facts_of_processes(struct profile *p, const int *pids, unsigned count)
+void facts_of_processes(struct profile *p, const struct session_options *o)
 {
 	struct text command = TEXT_INIT, numbers = TEXT_INIT;
-	for (unsigned i = 0; i < count; i++) {
-		add_process(&command, pids[i]);
-		text_printf(&numbers, "%s%d", i ? "," : "", pids[i]);
+	for (unsigned i = 0; i < o->pid_count; i++) {
+		if (i < o->pid_count - o->members)
+			add_process(&command, o->pids[i]);
+		text_printf(&numbers, "%s%d", i ? "," : "", o->pids[i]);
 	}
+	if (o->groups)
+		text_printf(&command, "%s%s", command.len ? ", " : "", o->groups);
 	if (command.len)
 		profile_fact(p, "command", command.data);
 	profile_fact(p, "attached", numbers.data);

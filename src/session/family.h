@@ -1,10 +1,12 @@
-/* A running process and its descendants. Those that are to come are observed with their parents. */
+/* Running processes and their descendants. Those that are to come are observed with their parents.
+ */
 #pragma once
 #include "sample/sampler.h"
 #include "session/session.h"
 
-/* Lets the sampler watch a process and, unless it is wanted alone, those that it and its
- * descendants have started. Calls added() for each. An error of the first one is returned; of
+/* Lets the sampler watch the processes of the session's options and, unless they are wanted alone,
+ * those that they and their descendants have started. Calls added() for each; it may be NULL. An
+ * error of a process that the user has named is returned, or if there is nobody to watch. Of
  * others, the user is told. */
-int family_watch(struct session *s, struct sampler *sampler, int pid,
-		 void (*added)(void *ctx, int pid), void *ctx, struct err *e);
+int families_watch(struct session *s, struct sampler *sampler, void (*added)(void *ctx, int pid),
+		   void *ctx, struct err *e);

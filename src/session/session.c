@@ -35,7 +35,7 @@ static void add_facts(struct session *s)
 	if (s->o->argv)
 		facts_of_command(s->profile, s->o->argv);
 	else
-		facts_of_processes(s->profile, s->o->pids, s->o->pid_count);
+		facts_of_processes(s->profile, s->o);
 	s->ops->add_facts(s);
 }
 

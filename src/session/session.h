@@ -16,7 +16,11 @@ struct session_options {
 	char *const *argv; /* a program to start, or NULL */
 	const int *pids;   /* else running processes */
 	unsigned pid_count;
-	bool alone; /* without their descendants */
+	/* How many of them, the last ones, are members of groups: the user has named only these.
+	 * Those that cannot be observed, or have ended, are left out. */
+	unsigned members;
+	const char *groups; /* what the groups are called, for people; NULL: there are none */
+	bool alone;         /* without their descendants */
 	const char *output;
 	double seconds; /* 0: until all observed processes have ended */
 	/* Shows the user a message of one sentence. */

@@ -30,9 +30,9 @@ enum {
 
 struct diagnose_args {
 	const char *output, *duration, *max_overhead, *deep_threshold;
-	const char *pids;
+	struct process_args who;
 	unsigned strategy;
-	bool loops, long_names, json, alone;
+	bool loops, long_names, json;
 };
 
 static double thresholds[HYPOTHESES]; /* set by the user; 0: not set */
@@ -130,13 +130,16 @@ static void write_findings(const struct diagnose_args *a, const struct diagnosis
 /* ---- from beginning to end ---- */
 
 static struct diagnose_options options_of(const struct diagnose_args *a,
-					  const struct operands *operands, const tid_list *pids)
+					  const struct operands *operands,
+					  const struct processes *who)
 {
 	struct diagnose_options o = {
 		.session = {.argv = operands->count ? operands->list : NULL,
-			    .pids = pids->data,
-			    .pid_count = pids->len,
-			    .alone = a->alone,
+			    .pids = who->pids.data,
+			    .pid_count = who->pids.len,
+			    .members = who->members,
+			    .groups = who->groups.data,
+			    .alone = a->who.alone,
 			    .output = a->output,
 			    .seconds = parse_seconds("--duration", a->duration),
 			    .message = on_sentence},
@@ -157,21 +160,21 @@ static struct diagnose_options options_of(const struct diagnose_args *a,
 static int run(const void *args, const struct operands *operands)
 {
 	const struct diagnose_args *a = args;
-	int fd = a->pids && !a->json ? STDOUT_FILENO : STDERR_FILENO, not_started;
+	const bool attaches = names_processes(&a->who);
+	int fd = attaches && !a->json ? STDOUT_FILENO : STDERR_FILENO, not_started;
 	struct live_region region = {0};
+	struct processes who;
 	struct err e;
-	check_either("diagnose", "", operands, a->pids);
+	check_either("diagnose", "", operands, attaches);
 	check_output(a->output);
-	tid_list pids = {0};
-	if (a->pids)
-		parse_processes("--pid", a->pids, &pids);
-	struct diagnose_options o = options_of(a, operands, &pids);
+	parse_processes(&a->who, &who);
+	struct diagnose_options o = options_of(a, operands, &who);
 	o.session.ctx = &region;
 	live_region_init(&region, fd);
 	struct diagnosis *d = diagnose_new(&o);
 	if (session_start(&d->session, &not_started, &e)) {
 		diagnose_free(d);
-		vec_free(&pids);
+		processes_release(&who);
 		return observe_failed("diagnose", not_started, &e);
 	}
 	watch(&region, d);
@@ -183,7 +186,7 @@ static int run(const void *args, const struct operands *operands)
 		write_findings(a, d, fd);
 	int status = observe_end("diagnose", &d->session);
 	diagnose_free(d);
-	vec_free(&pids);
+	processes_release(&who);
 	return status;
 }
 
@@ -209,10 +212,7 @@ static const struct option options[] = {
 	OPTION("json", OPTION_FLAG, struct diagnose_args, json, .letter = 'j',
 	       .help = "write the findings as JSON to standard output"),
 	OPTION_LONG_NAMES(struct diagnose_args, long_names),
-	OPTION("pid", OPTION_TEXT, struct diagnose_args, pids, .letter = 'p', .value = "WHO[,WHO]",
-	       .help = "attach to running processes (PID or name) and their descendants"),
-	OPTION("no-children", OPTION_FLAG, struct diagnose_args, alone,
-	       .help = "with -p: without their descendants"),
+	OPTIONS_PROCESSES(struct diagnose_args, who),
 	OPTION_OUTPUT(struct diagnose_args, output),
 	{0},
 };
@@ -226,8 +226,9 @@ const struct command cmd_diagnose = {
 	.usage = "[options] -- CMD ARGS|-p WHO",
 	.details =
 		"'sonde CMD ARGS' and 'sonde -p PID' are short for this. Findings go to standard "
-		"error, with -p to\nstandard output. Ctrl-C ends the search and shows the findings "
-		"so far; the exit status of a\nstarted program is passed through.\n",
+		"error, those of\nrunning processes to standard output. Ctrl-C ends the search and "
+		"shows the findings so far; the\nexit status of a started program is passed "
+		"through.\n",
 	.options = options,
 	.order = OPTIONS_FIRST,
 	.defaults = &defaults,

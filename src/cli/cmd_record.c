@@ -25,9 +25,10 @@ enum {
 };
 
 struct record_args {
-	const char *output, *pids, *tids, *duration;
+	const char *output, *tids, *duration;
+	struct process_args who;
 	struct option_number hz, max_stack;
-	bool wall, alone;
+	bool wall;
 };
 
 /* --event may be repeated, and takes lists. */
@@ -157,25 +158,26 @@ static int record(const struct record_args *a, const struct record_options *o)
 static int run(const void *args, const struct operands *operands)
 {
 	const struct record_args *a = args;
-	tid_list pids = {0};
+	struct processes who;
 	numbers tids = {0};
 	check_ranges(a);
 	if (!event_count)
 		events[event_count++] = "cpu-clock";
-	if (a->pids)
-		parse_processes("--pid", a->pids, &pids);
+	parse_processes(&a->who, &who);
 	add_numbers(&tids, "--tid", a->tids);
-	if (operands->count && pids.len + tids.len)
+	if (operands->count && who.pids.len + tids.len)
 		die("record takes a program to run or processes to observe, not both");
-	if (!operands->count && !(pids.len + tids.len))
+	if (!operands->count && !(who.pids.len + tids.len))
 		die("record needs a program or a process: sonde record -- CMD, or sonde record -p "
 		    "PID");
 	struct progress progress = {0};
 	const struct record_options o = {
 		.session = {.argv = operands->count ? operands->list : NULL,
-			    .pids = pids.data,
-			    .pid_count = pids.len,
-			    .alone = a->alone,
+			    .pids = who.pids.data,
+			    .pid_count = who.pids.len,
+			    .members = who.members,
+			    .groups = who.groups.data,
+			    .alone = a->who.alone,
 			    .output = a->output,
 			    .seconds = parse_seconds("--duration", a->duration),
 			    .message = on_sentence},
@@ -190,7 +192,7 @@ static int run(const void *args, const struct operands *operands)
 		.recovers_ctx = &progress,
 	};
 	int status = record(a, &o);
-	vec_free(&pids);
+	processes_release(&who);
 	vec_free(&tids);
 	return status;
 }
@@ -211,10 +213,7 @@ static const struct option options[] = {
 	       .help = "stop recording after this time; the program continues"),
 	OPTION("max-stack", OPTION_NUMBER, struct record_args, max_stack, .value = "BYTES",
 	       .help = "stack bytes copied with each sample"),
-	OPTION("pid", OPTION_TEXT, struct record_args, pids, .letter = 'p', .value = "WHO[,WHO]",
-	       .help = "observe running processes (PID or name) and their descendants"),
-	OPTION("no-children", OPTION_FLAG, struct record_args, alone,
-	       .help = "with -p: without their descendants"),
+	OPTIONS_PROCESSES(struct record_args, who),
 	OPTION("tid", OPTION_TEXT, struct record_args, tids, .letter = 't', .value = "TID[,TID]",
 	       .help = "observe single threads"),
 	{0},

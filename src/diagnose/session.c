@@ -233,8 +233,8 @@ static int open_program(struct session *session, int *not_started, struct err *e
 	int rc;
 	if (!samples->sampler && session->o->pid_count > 1)
 		rc = err_set(e, ERR_UNSUPPORTED,
-			     "without perf, only one process can be searched at a time: %s",
-			     d->note);
+			     "without perf, only one process can be searched at a time, not %u: %s",
+			     session->o->pid_count, d->note);
 	else if (!samples->sampler)
 		rc = probing_open(&d->probing, not_started, e);
 	else if (session->o->argv)

@@ -118,7 +118,8 @@ void facts_of_processes(struct profile *p, const struct session_options *o)
 		text_printf(&command, "%s%s", command.len ? ", " : "", o->groups);
 	if (command.len)
 		profile_fact(p, "command", command.data);
-	profile_fact(p, "attached", numbers.data);
+	if (numbers.len)
+		profile_fact(p, "attached", numbers.data);
 	text_release(&command);
 	text_release(&numbers);
 }

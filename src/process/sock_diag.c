@@ -47,26 +47,27 @@ static void read_end(uint8_t family, const __be32 address[4], __be16 port, struc
 	memcpy(at + (v4 ? 12 : 0), address, v4 ? 4 : 16);
 }
 
-struct listing {
+struct list_request {
 	void (*each)(void *ctx, const struct listed_socket *s);
 	void *ctx;
 	bool over, failed;
 };
 
-static void take_message(struct listing *l, const struct nlmsghdr *m)
+static void take_message(struct list_request *l, const struct nlmsghdr *m)
 {
-	const struct inet_diag_msg *i = NLMSG_DATA(m);
+	struct inet_diag_msg i;
 	l->failed |= m->nlmsg_type == NLMSG_ERROR;
 	l->over |= m->nlmsg_type == NLMSG_DONE || l->failed;
-	if (m->nlmsg_type != SOCK_DIAG_BY_FAMILY || m->nlmsg_len < NLMSG_LENGTH(sizeof(*i)))
+	if (m->nlmsg_type != SOCK_DIAG_BY_FAMILY || m->nlmsg_len < NLMSG_LENGTH(sizeof(i)))
 		return;
-	struct listed_socket s = {.inode = i->idiag_inode, .state = i->idiag_state};
-	read_end(i->idiag_family, i->id.idiag_src, i->id.idiag_sport, &s.local);
-	read_end(i->idiag_family, i->id.idiag_dst, i->id.idiag_dport, &s.remote);
+	memcpy(&i, (const char *)m + NLMSG_HDRLEN, sizeof(i));
+	struct listed_socket s = {.inode = i.idiag_inode, .state = i.idiag_state};
+	read_end(i.idiag_family, i.id.idiag_src, i.id.idiag_sport, &s.local);
+	read_end(i.idiag_family, i.id.idiag_dst, i.id.idiag_dport, &s.remote);
 	l->each(l->ctx, &s);
 }
 
-static void take_all(int fd, struct listing *l)
+static void take_all(int fd, struct list_request *l)
 {
 	enum { ROOM = 32768 };
 	struct nlmsghdr *buffer = malloc(ROOM);
@@ -81,7 +82,7 @@ static void take_all(int fd, struct listing *l)
 	free(buffer);
 }
 
-static bool list_family(uint8_t family, struct listing *l)
+static bool list_family(uint8_t family, struct list_request *l)
 {
 	struct inet_question question = {
 		.header = {.nlmsg_len = sizeof(question),
@@ -102,7 +103,7 @@ static bool list_family(uint8_t family, struct listing *l)
 
 bool diag_list_tcp(void (*each)(void *ctx, const struct listed_socket *s), void *ctx)
 {
-	struct listing l = {.each = each, .ctx = ctx};
+	struct list_request l = {.each = each, .ctx = ctx};
 	return list_family(AF_INET, &l) && list_family(AF_INET6, &l);
 }
 

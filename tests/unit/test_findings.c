@@ -158,10 +158,9 @@ static uint32_t add_object(enum object_kind kind, const char *name)
 		group = add_resource(h, (enum profile_hierarchy)h, RESOURCE_GROUP,
 				     object_kinds[kind].name);
 	uint32_t r = add_resource(group, (enum profile_hierarchy)h, RESOURCE_OBJECT, name);
-	vec_push(&the.p.evidence.objects, (struct evidence_object){.kind = object_kinds[kind].name,
-								   .name = name,
-								   .peer = "",
-								   .resource = r});
+	vec_push(&the.p.evidence.objects,
+		 (struct evidence_object){
+			 .kind = object_kinds[kind].name, .name = name, .peer = "", .resource = r});
 	return the.p.evidence.objects.len - 1;
 }
 

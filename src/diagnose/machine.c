@@ -416,8 +416,8 @@ static void add_to_period(const struct machine *m, struct machine_thread *t, dou
 		t->passed[1] = t->rested[1] = t->unneeded[1] = t->asked[1] = 0;
 	}
 	/* A thread that began to wait before it was examined waits for something unknown: it
-	 * neither runs nor is known to wait. */
-	bool rests = t->tid && t->cpu + t->ready + t->waited <= 0;
+	 * hardly runs, nor is it known to wait. */
+	bool rests = t->tid && t->waited <= 0 && t->cpu + t->ready <= (1 - idle_always) * dt;
 	double unneeded = rests ? dt : t->idled[IDLE_ALWAYS] + t->idled[IDLE_AT_ONCE] + t->joined;
 	t->passed[1] +=
 		t->tid ? dt - fmin(t->ready, dt) : dt * m->processes.data[t->process].pooled;

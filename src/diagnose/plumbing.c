@@ -61,6 +61,11 @@ static const char *const calls[] = {
 	"printf",
 	"fprintf",
 	"puts",
+	/* Of PostgreSQL: all that its processes wait for is waited for in one of these. */
+	"WaitLatch",
+	"WaitLatchOrSocket",
+	"WaitEventSetWait",
+	"PGSemaphoreLock",
 	/* Called by glibc's cancellable functions, and by those that wait for a futex. */
 	"syscall",
 	"syscall_cancel",

@@ -226,16 +226,16 @@ static bool is_waiting_found(const struct diagnosis *d)
 	return false;
 }
 
-/* Whether a process has been blocked lately, and not only because it has just been started. If its
- * threads spin or compute, and others only sleep, there is hardly a system call to count, and
- * putting the probes in takes a tenth of a second of a CPU. */
+/* Whether a process that has work has been blocked lately, and not only because it has just been
+ * started. If its threads spin or compute, and others only sleep, there is hardly a system call to
+ * count, and putting the probes in takes a tenth of a second of a CPU. */
 static bool is_blocked(const struct machine_process *p, double now)
 {
 	static const double startup = 0.5; /* s */
 	static const double least_blocked = 0.1, hardly_runs = 0.05;
 	bool blocked = p->blocked > least_blocked * (p->blocked + p->ran) ||
 		       p->ran < hardly_runs * p->asleep;
-	return blocked && now - p->born >= startup;
+	return p->works && blocked && now - p->born >= startup;
 }
 
 /* What was seen counts the less, the longer ago it was. */

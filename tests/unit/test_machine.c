@@ -27,7 +27,9 @@ enum doing {
 	WAITS_MOSTLY,   /* as the next, but for 1.5 % */
 	WAITS_FOR_WORK, /* for a condition */
 	SLEEPS,
-	ASKS, /* another process, and waits for its answer */
+	SLEEPS_STARVED, /* as before, but for a tenth of the time it is ready to run */
+	WAITS_UNKNOWN,  /* it is not known yet for what; it runs for 1 % */
+	ASKS,           /* another process, and waits for its answer */
 	JOINS,
 	SERVES,       /* it waits for requests */
 	SERVES_A_FEW, /* as before, for three quarters of the time; it works otherwise */
@@ -160,22 +162,26 @@ static void begin_step(struct fixture *f)
 
 static void let(struct fixture *f, int tid, enum doing what)
 {
-	static const double share[] = {
-		[WORKS] = 1, [IS_STARVED] = 0.25, [WAITS_MOSTLY] = 0.015, [SERVES_A_FEW] = 0.25};
+	static const double share[] = {[WORKS] = 1,
+				       [IS_STARVED] = 0.25,
+				       [WAITS_MOSTLY] = 0.015,
+				       [WAITS_UNKNOWN] = 0.01,
+				       [SERVES_A_FEW] = 0.25};
 	struct machine_thread *t = thread_of(f, tid);
 	t->cpu = what < ARRAY_SIZE(share) ? share[what] * step : 0;
 	f->machine.processes.data[t->process].cpu += t->cpu;
 	double rest = step - t->cpu;
-	if (what == IS_STARVED) {
-		t->ready = rest;
+	if (what == IS_STARVED || what == SLEEPS_STARVED)
+		t->ready = what == IS_STARVED ? rest : 0.1 * step;
+	if (what == IS_STARVED || what == WAITS_UNKNOWN)
 		return;
-	}
+	rest -= t->ready;
 	t->waited = rest;
 	if (what == WAITS_FOR_WORK || what == WAITS_MOSTLY)
 		t->idled[IDLE_BESIDE] = rest;
 	if (what == ASKS)
 		t->idled[IDLE_ASKING] = rest;
-	if (what == SLEEPS)
+	if (what == SLEEPS || what == SLEEPS_STARVED)
 		t->idled[IDLE_ALWAYS] = rest;
 	if (what == JOINS)
 		t->joined = rest;
@@ -284,6 +290,25 @@ static void who_waits_for_the_starved_is_not_idle(void **state)
 	assert_true(thread_of(f, h)->counted);
 	/* Who never does anything is. */
 	RUN(f, 60, {getpid(), IS_STARVED}, {h, WAITS_FOR_WORK});
+	assert_false(thread_of(f, h)->counted);
+}
+
+/* As helpers of servers that wake now and then, on a busy machine. */
+static void who_sleeps_and_then_lacks_a_cpu_is_idle(void **state)
+{
+	struct fixture *f = *state;
+	int h = start_helper(f);
+	RUN(f, 6, {getpid(), WORKS});
+	RUN(f, 25, {getpid(), WORKS}, {h, SLEEPS_STARVED});
+	assert_false(thread_of(f, h)->counted);
+}
+
+static void who_hardly_runs_is_idle_before_it_is_known_what_it_waits_for(void **state)
+{
+	struct fixture *f = *state;
+	int h = start_helper(f);
+	RUN(f, 6, {getpid(), WORKS});
+	RUN(f, 3, {getpid(), WORKS}, {h, WAITS_UNKNOWN});
 	assert_false(thread_of(f, h)->counted);
 }
 
@@ -641,6 +666,8 @@ int main(void)
 		MACHINE_TEST(samples_show_what_threads_wait_for),
 		MACHINE_TEST(who_waits_for_work_beside_others_is_idle),
 		MACHINE_TEST(who_waits_for_the_starved_is_not_idle),
+		MACHINE_TEST(who_sleeps_and_then_lacks_a_cpu_is_idle),
+		MACHINE_TEST(who_hardly_runs_is_idle_before_it_is_known_what_it_waits_for),
 		MACHINE_TEST(who_is_locked_out_is_not_idle),
 		MACHINE_TEST(where_nobody_works_everybody_counts),
 		MACHINE_TEST(another_process_works),

@@ -483,7 +483,8 @@ void word_no_findings(struct wording *t)
 	const struct profile *p = t->k->p;
 	for (uint32_t i = 0; i < p->experiments.len; i++) {
 		const struct profile_experiment *x = &p->experiments.data[i];
-		if (x->origin == PROFILE_FROM_START && x->decided >= 0 &&
+		/* One that was true for a moment is none of the whole run. */
+		if (x->origin == PROFILE_FROM_START && x->decided >= 0 && x->value < x->threshold &&
 		    t->k->hypothesis[i] < HYPOTHESES)
 			remark(t, PROFILE_NONE, "evidence", "%s: %.1f %% (threshold %.0f %%)",
 			       hypotheses[t->k->hypothesis[i]].title, percent(x->value),
@@ -491,14 +492,20 @@ void word_no_findings(struct wording *t)
 	}
 }
 
-/* Returns the object of idle threads for which they waited longest, or NULL. */
+/* Returns the object of idle threads for which they waited longest, or NULL. Where requests come
+ * from outside, it is these: a server's first process only waits for signals. */
 static const struct evidence_object *idle_object(const struct evidence *e)
 {
 	const struct evidence_object *most = NULL;
-	vec_each (o, &e->objects)
-		if (object_kinds[object_kind_named(o->kind)].idles == IDLE_AT_ONCE &&
-		    o->seconds > 0 && (!most || o->seconds > most->seconds))
+	vec_each (o, &e->objects) {
+		enum object_kind kind = object_kind_named(o->kind);
+		bool requests = kind == OBJECT_REQUESTS;
+		bool before = most && object_kind_named(most->kind) == OBJECT_REQUESTS;
+		if (object_kinds[kind].idles == IDLE_AT_ONCE && o->seconds > 0 &&
+		    (!most || requests > before ||
+		     (requests == before && o->seconds > most->seconds)))
 			most = o;
+	}
 	return most;
 }
 

@@ -77,14 +77,15 @@ void facts_of_command(struct profile *p, char *const *argv)
 	text_release(&t);
 }
 
-/* Some servers write a title in the place of their arguments: one text, and then nothing. A program
- * without arguments has a path there. */
+/* Some servers write a title in the place of their arguments: one text, and then nothing up to
+ * where these ended. A program without arguments has a path there. */
 static bool is_title(const char *text, size_t size)
 {
 	size_t end = size;
 	while (end && !text[end - 1])
 		end--;
-	return !memchr(text, '\0', end) && memchr(text, ' ', end) && *text != '/' && *text != '.';
+	bool padded = size > end + 1, path = *text == '/' || *text == '.';
+	return !memchr(text, '\0', end) && memchr(text, ' ', end) && (padded || !path);
 }
 
 static void add_process(struct text *command, int pid)

@@ -24,7 +24,8 @@ from case import NOBODY, Skip
 SOON = 30    # seconds for a server to start or end
 FOREVER = "1000000000"   # requests
 SMALL_FILES = 2000
-LARGE_FILE = 200000      # bytes of text, to be compressed
+LARGE_FILE = 20000       # bytes of text, to be compressed
+SMALL, TEXT = ("/small%d.html", SMALL_FILES), ("/text.html", 1)  # paths, and how many
 
 
 def tool(*names):
@@ -185,13 +186,17 @@ def nginx(folder, location, more=""):
     return it
 
 
-def web_clients(server, path, count=1):
-    """They ask for one path after the other: it has a number, from 0 to count."""
+def web_command(server, path, count, *options):
+    """Clients that ask for one path after the other: it has a number, from 0 to count."""
     with open(f"{server.folder}/paths.lua", "w", encoding="ascii") as f:
         f.write("n = 0\nfunction request()\n\tn = n + 1\n\t"
                 f"return wrk.format(nil, string.format('{path}', n % {count}))\nend\n")
-    return Running([tool("wrk"), "-t", "1", "-c", "20", "-d", "1h", "-H", "Accept-Encoding: gzip",
-                    "-s", f"{server.folder}/paths.lua", f"http://127.0.0.1:{server.port}"])
+    return [tool("wrk"), "-t", "1", "-c", "8", *options, "-H", "Accept-Encoding: gzip",
+            "-s", f"{server.folder}/paths.lua", f"http://127.0.0.1:{server.port}"]
+
+
+def web_clients(server, path, count):
+    return Running(web_command(server, path, count, "-d", "1h"))
 
 
 def write_small_files(folder):
@@ -210,32 +215,42 @@ def write_text(folder):
 
 
 @contextlib.contextmanager
-def nginx_static():
+def nginx_of_files():
     with a_folder() as folder:
         write_small_files(folder)
-        with nginx(folder, f"root {folder};") as server, web_clients(server, "/small%d.html", SMALL_FILES):
-            yield server
+        with nginx(folder, f"root {folder};") as it:
+            yield it
+
+
+@contextlib.contextmanager
+def nginx_of_text():
+    with a_folder() as folder:
+        write_text(folder)
+        with nginx(folder, f"root {folder}; gzip on; gzip_comp_level 9;") as it:
+            yield it
+
+
+@contextlib.contextmanager
+def nginx_static():
+    with nginx_of_files() as server, web_clients(server, *SMALL):
+        yield server
 
 
 @contextlib.contextmanager
 def nginx_gzip():
-    with a_folder() as folder:
-        write_text(folder)
-        with nginx(folder, f"root {folder}; gzip on; gzip_comp_level 9;") as server, web_clients(server, "/text.html"):
-            yield server
+    with nginx_of_text() as server, web_clients(server, *TEXT):
+        yield server
 
 
 @contextlib.contextmanager
 def nginx_proxy():
     """What it answers comes from another one, which compresses and so takes all the time."""
-    with a_folder() as folder:
-        write_text(folder)
-        with nginx(folder, f"root {folder}; gzip on; gzip_comp_level 9;") as other:
-            location = "proxy_pass http://behind; proxy_http_version 1.1; proxy_set_header Connection '';"
-            behind = f"upstream behind {{ server 127.0.0.1:{other.port}; keepalive 32; }}"
-            with nginx(folder, location, behind) as server, web_clients(server, "/text.html"):
-                server.behind = other
-                yield server
+    location = "proxy_pass http://behind; proxy_http_version 1.1; proxy_set_header Connection '';"
+    with a_folder() as folder, nginx_of_text() as other:
+        behind = f"upstream behind {{ server 127.0.0.1:{other.port}; keepalive 32; }}"
+        with nginx(folder, location, behind) as server, web_clients(server, *TEXT):
+            server.behind = other
+            yield server
 
 
 # postgres

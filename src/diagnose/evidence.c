@@ -212,6 +212,13 @@ static double seconds_of(const struct wait_object *o)
 										     : o->sampled;
 }
 
+/* Returns the operations per second while they were counted. */
+static double rate_of(const struct diagnosis *d, const struct wait_object *o)
+{
+	double counted = d->own->machine.processes.data[o->process].counted;
+	return o->rate > 0 || counted <= 0 ? o->rate : (double)o->count / counted;
+}
+
 static void write_objects(struct evidence_writer *g)
 {
 	const struct waits *w = &g->d->own->waits;
@@ -227,7 +234,7 @@ static void write_objects(struct evidence_writer *g)
 				 .count = o->count,
 				 .bytes = o->bytes,
 				 .seconds = seconds_of(o),
-				 .rate = o->rate,
+				 .rate = rate_of(g->d, o),
 				 .peer = o->peer ? o->peer : "",
 				 .peer_pid = o->peer_pid,
 				 .peer_root = o->peer_root,

@@ -71,6 +71,7 @@ struct machine_process {
 	double ran, blocked, asleep;
 	double probed;     /* s: when it last had probes */
 	double watch_ends; /* s: until when its waits are measured; 0: they were not yet */
+	double counted;    /* s for which they were */
 	double refreshed;  /* s: when its modules were last read */
 	double looked;     /* s: when it was last stopped for its new threads */
 	uint32_t part;

@@ -165,8 +165,11 @@ void waits_step(struct waits *w, subject_part part_of, void *ctx)
 		*object = LEDGER_NONE;
 	vec_each (process, &w->machine->live_processes) {
 		struct wait_reading s = {w, *process, part_of, ctx};
-		if (w->machine->processes.data[*process].target)
-			target_waits(w->machine->processes.data[*process].target, on_value, &s);
+		struct machine_process *p = &w->machine->processes.data[*process];
+		if (p->target)
+			target_waits(p->target, on_value, &s);
+		if (p->watched && w->step > 1)
+			p->counted += w->passed;
 	}
 	vec_each (row, &w->reported)
 		add_row(w, &w->rows.data[*row]);

@@ -50,9 +50,9 @@ struct evidence_object {
 	const char *name;  /* "queue_lock", "0x55e0d9aedeb0 made in open_account (bank.c:31)" */
 	uint32_t resource; /* PROFILE_NONE: waiting for it took negligible time */
 	uint64_t count, bytes;
-	double seconds; /* waits of all threads, idle ones included */
-	double rate;    /* operations per second, if `count` stopped before the end; otherwise 0 */
-	const char *peer;        /* name of the process at the other end; "" if that is not known */
+	double seconds;   /* waits of all threads, idle ones included */
+	double rate;      /* operations per second, while they were counted; 0: in all of the run */
+	const char *peer; /* name of the process at the other end; "" if that is not known */
 	int peer_pid, peer_root; /* its ancestors of the same name included: the first of them */
 };
 

@@ -342,8 +342,8 @@ static const struct column object_columns[] = {
 	COLUMN(COUNT, evidence_object, bytes),
 	COLUMN(REAL, evidence_object, seconds),
 	COLUMN(REAL, evidence_object, rate,
-	       .about = "_rate_ is the number per second, where it was not counted to the end; "
-			"_peer_ is the process at the other end of a pipe or connection, "
+	       .about = "_rate_ is the number per second while it was counted (0: in all of "
+			"the run); _peer_ is the process at the other end of a pipe or connection, "
 			"_peer_root_ the first of its ancestors of the same name."),
 	COLUMN(TEXT, evidence_object, peer),
 	COLUMN(INT, evidence_object, peer_pid),

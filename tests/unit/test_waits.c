@@ -261,6 +261,21 @@ static void functions_tell_kinds(void **state)
 			fail_msg("%s: %d", rows[i].name, (int)kind_of_function(rows[i].name));
 }
 
+/* How often something is waited for is a rate of the time for which that was counted. */
+static void time_is_noted_while_waits_are_counted(void **state)
+{
+	(void)state;
+	const struct machine_process *p = &the.machine.processes.data[0];
+	step();
+	double before = p->counted;
+	for (int i = 0; i < 3; i++)
+		step();
+	assert_near(p->counted, before + 0.3);
+	the.machine.processes.data[0].watched = false;
+	step();
+	assert_near(p->counted, before + 0.3);
+}
+
 static void descriptors_lead_to_files(void **state)
 {
 	int pipes[2], sockets[2];
@@ -697,6 +712,7 @@ int main(void)
 	writer(&x);
 	const struct CMUnitTest tests[] = {
 		WAITS_TEST(functions_tell_kinds),
+		WAITS_TEST(time_is_noted_while_waits_are_counted),
 		WAITS_TEST(descriptors_lead_to_files),
 		WAITS_TEST(a_descriptor_is_used_again),
 		WAITS_TEST(variables_have_names),

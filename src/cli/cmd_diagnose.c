@@ -48,11 +48,10 @@ static int set_threshold(const char *value, struct err *e)
 	snprintf(name, sizeof(name), "%.*s", n < sizeof(name) ? (int)n : 0, value);
 	enum hypothesis_id h = hypothesis_named(name);
 	if (h == HYPOTHESES)
-		return err_set(
-			e, ERR_INPUT,
-			"--threshold takes NAME=PERCENT, with cpu, system, sync, io, small-io or "
-			"imbalance as NAME, such as cpu=10; not '%s'",
-			value);
+		return err_set(e, ERR_INPUT,
+			       "--threshold takes NAME=PERCENT, with cpu, system, memory, sync, "
+			       "io, small-io or imbalance as NAME, such as cpu=10; not '%s'",
+			       value);
 	double percent = number ? strtod(number + 1, &end) : 0;
 	if (!number || end == number + 1 || end[*end == '%'] || !(percent > 0) || percent > 100)
 		return err_set(e, ERR_INPUT,
@@ -200,9 +199,8 @@ static const struct option options[] = {
 	 .type = OPTION_CALL,
 	 .value = "NAME=PERCENT",
 	 .parse = set_threshold,
-	 .help = "report a problem above this share (cpu=20, system=20, sync=20, io=20, "
-		 "small-io=10, "
-		 "imbalance=15)"},
+	 .help = "report a problem above this share (cpu=20, system=20, memory=20, sync=20, io=20, "
+		 "small-io=10, imbalance=15)"},
 	OPTION("deep-threshold", OPTION_TEXT, struct diagnose_args, deep_threshold,
 	       .value = "PERCENT", .help = "minimum share of samples for a deep starter (40)"),
 	OPTION("max-overhead", OPTION_TEXT, struct diagnose_args, max_overhead, .value = "PERCENT",

@@ -15,6 +15,15 @@ const char *code_name_at(const struct code *code, uint64_t va)
 	return name ? name : "";
 }
 
+const char *code_plain_name(const char *name)
+{
+	while (*name == '_')
+		name++;
+	name += strncmp(name, "GI___", 5) ? 0 : 5;
+	name += strncmp(name, "libc_", 5) ? 0 : 5;
+	return name;
+}
+
 /* The results of the analysis of a function. */
 struct function_shape {
 	uint32_t loop_count, block_count, call_count;

@@ -13,6 +13,9 @@ struct code_parts;
 
 /* Returns the name of the function at va, as the module has it; "" if it is not known. */
 const char *code_name_at(const struct code *code, uint64_t va);
+/* Returns a name without what C libraries put in front of their internal ones: "write" of
+ * "__GI___libc_write". */
+const char *code_plain_name(const char *name);
 
 /* A function, or a loop of it. */
 struct code_part {

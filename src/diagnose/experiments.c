@@ -44,16 +44,24 @@ static void find_parts(void *ctx, const struct focus *f, enum hierarchy h, resou
 	out->len = kept;
 }
 
-/* Only samples of perf show what runs in the kernel, and only if they are permitted there. */
+/* Returns true for what only samples of perf show: probes do not tell it from other CPU time. */
+static bool is_only_sampled(enum measure m)
+{
+	return m == MEASURE_SYSTEM || m == MEASURE_MEMORY;
+}
+
+/* What runs in the kernel is sampled only if that is permitted. */
 static bool can_measure(void *ctx, enum hypothesis_id h)
 {
 	const struct sampler *s = ((const struct diagnosis *)ctx)->own->samples.sampler;
-	return hypotheses[h].measure != MEASURE_SYSTEM || (s && !s->user_only);
+	enum measure m = hypotheses[h].measure;
+	return !is_only_sampled(m) || (s && (m != MEASURE_SYSTEM || !s->user_only));
 }
 
 /* Waiting is not tested on plumbing (plumbing.h): all waits go through it, and the question is
- * which code calls it. It is the same with system calls. CPU time is not tested on code that spins,
- * because that is waiting, nor on relays (relay.h), because they run for their callers. */
+ * which code calls it. It is the same with system calls and allocators. CPU time is not tested on
+ * code that spins, because that is waiting, nor on relays (relay.h), because they run for their
+ * callers. */
 static bool concerns(void *ctx, enum hypothesis_id h, uint32_t code)
 {
 	const struct diagnosis *d = ctx;
@@ -71,6 +79,7 @@ static const struct measure_row {
 } measures[MEASURES] = {
 	[MEASURE_CPU] = {AMOUNT_CPU, AMOUNT_SEEN_CPU, HIERARCHIES},
 	[MEASURE_SYSTEM] = {AMOUNT_SYSTEM, AMOUNT_SYSTEM, HIERARCHIES},
+	[MEASURE_MEMORY] = {AMOUNT_MEMORY, AMOUNT_MEMORY, HIERARCHIES},
 	[MEASURE_SYNC] = {AMOUNT_WAIT, AMOUNT_SEEN_WAIT, SYNC},
 	[MEASURE_IO] = {AMOUNT_WAIT, AMOUNT_SEEN_WAIT, FILES},
 	[MEASURE_SMALL_IO] = {AMOUNT_SMALL, AMOUNT_SEEN_SMALL, FILES},
@@ -114,9 +123,13 @@ static double amount_of(const struct diagnosis *d, const struct live_experiment 
 	double sum = 0;
 	if (m == MEASURE_IMBALANCE)
 		return imbalance_loss(d, x);
-	ledger_each (e, &d->own->ledger, x->focus.part[CODE])
-		if (focus_has(d, &x->focus, m, e))
-			sum += e->amount[what] - (m == MEASURE_CPU ? e->amount[AMOUNT_SYSTEM] : 0);
+	ledger_each (e, &d->own->ledger, x->focus.part[CODE]) {
+		if (!focus_has(d, &x->focus, m, e))
+			continue;
+		sum += e->amount[what];
+		if (m == MEASURE_CPU)
+			sum -= e->amount[AMOUNT_SYSTEM] + e->amount[AMOUNT_MEMORY];
+	}
 	return m == MEASURE_CPU && !sampled ? sum - spin_time(d, &x->focus) : sum;
 }
 
@@ -125,7 +138,8 @@ static double base_of(const struct diagnosis *d, const struct live_experiment *x
 	struct machine_span s = machine_span(&d->own->machine, x->focus.part[MACHINE]);
 	switch (hypotheses[x->hypothesis].measure) {
 	case MEASURE_CPU:
-	case MEASURE_SYSTEM: return s.cpu;
+	case MEASURE_SYSTEM:
+	case MEASURE_MEMORY: return s.cpu;
 	case MEASURE_IMBALANCE: return s.time;
 	default: return s.threads;
 	}
@@ -158,7 +172,7 @@ static bool has_probes(const struct diagnosis *d, const struct live_experiment *
 {
 	bool all = x->focus.part[CODE] == CODE;
 	if (x->by_samples || is_misleading(d, x) ||
-	    hypotheses[x->hypothesis].measure == MEASURE_SYSTEM)
+	    is_only_sampled(hypotheses[x->hypothesis].measure))
 		return false;
 	if (is_about_waits(x->hypothesis) && (d->own->samples.sampler || d->own->waits.ignored.len))
 		return false;

@@ -19,6 +19,7 @@
  *	probes.c       the parts that are measured by probes, and the overhead of these
  *	trips.c        trip counts of loops
  *	samples.c      call stacks
+ *	allocation.c   which function of an allocator is on a stack
  *	ledger.c       sums of all that was measured
  *	imbalance.c    threads and processes that do more than others
  *	overhead.c     how much longer the program takes than alone

@@ -17,7 +17,8 @@ enum amount {
 	AMOUNT_SEEN_SMALL,
 	AMOUNT_SERIAL, /* s of AMOUNT_SEEN_CPU for which the other threads of a team wait (teams.h)
 			*/
-	AMOUNT_SYSTEM, /* s of AMOUNT_SEEN_CPU in the kernel */
+	AMOUNT_SYSTEM, /* s of AMOUNT_SEEN_CPU in the kernel, outside of allocators */
+	AMOUNT_MEMORY, /* s of AMOUNT_SEEN_CPU in allocators, and in the kernel for them */
 	/* s by samples of waiting for another process, whether the thread counts or not; of all
 	 * code only. */
 	AMOUNT_ASKED,

@@ -7,6 +7,7 @@
 
 #include "base/arena.h"
 #include "base/clock.h"
+#include "diagnose/allocation.h"
 #include "diagnose/code.h"
 #include "diagnose/condition.h"
 #include "diagnose/object_names.h"
@@ -284,12 +285,18 @@ static const char *call_is_for(struct waits *w, uint32_t process, const struct c
 	}
 }
 
-uint32_t waits_kernel_work(struct waits *w, uint32_t process, const struct call_made *c)
+static const char *kernel_work(const struct call_made *c)
 {
-	const char *call = c ? call_name(c->number) : "page faults";
-	const char *what = c ? call_is_for(w, process, c) : NULL;
+	return c ? call_name(c->number) : "page faults";
+}
+
+/* Returns the object "WORK (WHAT)" or, with NULL, "WORK". */
+static uint32_t work_object(struct waits *w, uint32_t process, const char *work, const char *what)
+{
 	struct text name = TEXT_INIT;
-	text_printf(&name, what ? "%s (%s)" : "%s", call, what);
+	text_addn(&name, work, strcspn(work, "@"));
+	if (what)
+		text_printf(&name, " (%s)", what);
 	uint64_t id = hash_bytes(name.data, name.len, 0) | OBJECT_BY_NAME;
 	uint32_t at = add_object(w, process, OBJECT_CALL, id);
 	struct wait_object *o = &w->objects.data[at];
@@ -299,6 +306,22 @@ uint32_t waits_kernel_work(struct waits *w, uint32_t process, const struct call_
 	}
 	text_release(&name);
 	return at;
+}
+
+uint32_t waits_kernel_work(struct waits *w, uint32_t process, const struct call_made *c)
+{
+	return work_object(w, process, kernel_work(c), c ? call_is_for(w, process, c) : NULL);
+}
+
+uint32_t waits_allocation(struct waits *w, uint32_t process, const char *function)
+{
+	return work_object(w, process, allocator_name(function), NULL);
+}
+
+uint32_t waits_kernel_allocation(struct waits *w, uint32_t process, const char *function,
+				 const struct call_made *c)
+{
+	return work_object(w, process, allocator_name(function), kernel_work(c));
 }
 
 uint32_t waits_of_value(struct waits *w, uint32_t process, const struct wait_value *v)

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "diagnose/allocation.h"
 #include "diagnose/teams.h"
 #include "diagnose/wait_kinds.h"
 #include "flow/flow.h"
@@ -94,10 +95,7 @@ static bool is_one_of(const char *path, const char *const *list, uint32_t count)
 
 static bool is_call(const char *name)
 {
-	while (*name == '_')
-		name++;
-	if (!strncmp(name, "libc_", 5) || !strncmp(name, "GI___", 5))
-		name += 5;
+	name = code_plain_name(name);
 	for (uint32_t i = 0; i < ARRAY_SIZE(calls); i++)
 		if (!strcmp(name, calls[i]))
 			return true;
@@ -108,7 +106,7 @@ bool is_plumbing_at(const struct code *code, uint64_t va)
 {
 	const char *name = code_name_at(code, va);
 	return code && (is_one_of(code->path, libraries, ARRAY_SIZE(libraries)) ||
-			runtime_of(code) != RUNTIME_NONE || is_call(name) ||
+			runtime_of(code) != RUNTIME_NONE || is_call(name) || is_allocator(name) ||
 			kind_of_function(name) != OBJECT_KINDS);
 }
 

@@ -38,6 +38,7 @@ void samples_release(struct samples *s)
 	hashmap_release(&s->ran);
 	vec_free(&s->news);
 	wait_functions_release(&s->wait_functions);
+	allocations_release(&s->allocations);
 	spinning_release(&s->spinning);
 	teams_release(&s->teams);
 }
@@ -111,21 +112,34 @@ static void add_region(struct samples *s, const struct frame *f)
 static enum runtime runtime_of_frame(const struct frame *f, enum runtime caller)
 {
 	enum runtime own = runtime_of(f->code);
-	return own == RUNTIME_NONE && is_plumbing_at(f->code, f->va) ? caller : own;
+	return own == RUNTIME_NONE && caller != RUNTIME_NONE && is_plumbing_at(f->code, f->va)
+		       ? caller
+		       : own;
 }
 
-/* Finds the parts on a stack, from the outermost frame to the innermost. Frames of runtimes are
- * left out. */
+/* Returns how many of the innermost frames are those of an allocator: what it does is told by what
+ * the program has called. Without a sampler, its functions are code like any other. */
+static uint32_t find_allocator(struct samples *s, const struct walk *w)
+{
+	struct allocation a = {0};
+	if (s->sampler)
+		a = allocation_on_stack(&s->allocations, w);
+	s->allocator = a.function;
+	return a.caller;
+}
+
+/* Finds the parts on a stack, from the outermost frame to the innermost. Frames of runtimes and of
+ * allocators are left out. */
 static void find_chain(struct samples *s, const struct walk *w)
 {
-	uint32_t i = first_own(w);
+	uint32_t i = first_own(w), end = find_allocator(s, w);
 	enum runtime runtime = RUNTIME_NONE;
 	vec_clear(&s->chain);
 	s->place = (struct team_place){0};
 	s->entry = NULL;
 	if (w->end != WALK_COMPLETE)
 		return;
-	while (i-- > 0) {
+	while (i-- > end) {
 		const struct frame *f = &w->frames.data[i];
 		if (!f->code || !f->code->flow)
 			continue;
@@ -142,6 +156,8 @@ static void find_chain(struct samples *s, const struct walk *w)
 			add_frame(s, f);
 	}
 	s->place.inside = runtime == RUNTIME_TEAM;
+	if (runtime != RUNTIME_NONE)
+		s->allocator = NULL;
 }
 
 /* ---- what a stack says ---- */
@@ -164,7 +180,7 @@ static void note_chain(struct samples *s, uint32_t class, uint32_t object, uint3
 	if (!s->chain.len || node == PROFILE_NONE)
 		return;
 	uint64_t key = hash_bytes(s->chain.data, s->chain.len * sizeof(*s->chain.data),
-				  (uint64_t)object << 2 | class);
+				  (uint64_t)object << 3 | class);
 	uint32_t at = hashmap_add(&s->chain_at, key, next);
 	if (at == next) {
 		vec_push(&s->chains, (struct chain){.first = s->parts.len,
@@ -376,7 +392,7 @@ static uint32_t waited_for(struct samples *s, uint32_t process, uint32_t thread,
 	uint32_t object = are_waits_probed(s, process)
 				  ? probed_object(s, process, thread, spins(f.kind), x->call)
 				  : unprobed_object(s, process, &f, x);
-	if (object == LEDGER_NONE && !x->call && f.kind == OBJECT_KINDS)
+	if (object == LEDGER_NONE && !x->call && f.kind == OBJECT_KINDS && !s->allocator)
 		object = spinning_for(&s->spinning, process, &s->chain, x->walk, x->registers);
 	return object == LEDGER_NONE ? object : learn_kind(s, object, f.kind);
 }
@@ -471,6 +487,19 @@ static void note_system(struct samples *s, uint32_t process, uint32_t thread,
 	give_to_search(s, thread, SAMPLE_SYSTEM);
 }
 
+/* So does an allocator, and the kernel for it. */
+static void note_allocation(struct samples *s, uint32_t process, uint32_t thread,
+			    const struct seen_stack *x, double seconds)
+{
+	uint32_t object =
+		x->kernel ? waits_kernel_allocation(s->waits, process, s->allocator, x->in_kernel)
+			  : waits_allocation(s->waits, process, s->allocator);
+	note_amounts(s, thread, LEDGER_NONE, AMOUNT_MEMORY, seconds);
+	cut_plumbing(s);
+	note_chain(s, SAMPLE_MEMORY, object, x->node, seconds);
+	give_to_search(s, thread, SAMPLE_MEMORY);
+}
+
 static void note_running(struct samples *s, uint32_t process, uint32_t thread,
 			 const struct seen_stack *x, double seconds)
 {
@@ -480,7 +509,9 @@ static void note_running(struct samples *s, uint32_t process, uint32_t thread,
 	note_amounts(s, thread, LEDGER_NONE, AMOUNT_SEEN_CPU, seconds);
 	if (s->serial)
 		note_amounts(s, thread, LEDGER_NONE, AMOUNT_SERIAL, seconds);
-	if (x->kernel)
+	if (s->allocator)
+		note_allocation(s, process, thread, x, seconds);
+	else if (x->kernel)
 		note_system(s, process, thread, x, seconds);
 	else {
 		note_chain(s, SAMPLE_CPU, LEDGER_NONE, x->node, seconds);

@@ -3,6 +3,7 @@
  * reports are made from, samples for the search, and amounts of what probes cannot measure. */
 #pragma once
 #include "callpath/sink.h"
+#include "diagnose/allocation.h"
 #include "diagnose/spinning.h"
 #include "diagnose/teams.h"
 #include "diagnose/wait_function.h"
@@ -60,13 +61,16 @@ struct samples {
 	VEC(struct lock_holder) holders;
 	struct hashmap holder_at;
 	struct wait_functions wait_functions;
+	struct allocations allocations;
 	struct spin_objects spinning;
 	struct teams teams;
-	struct team_place place;       /* of the current sample */
-	bool serial;                   /* of it: others of the team wait for the thread */
-	const struct frame *entry;     /* of it: by which the program has called the runtime last */
-	struct hashmap ran;            /* tid -> ms of CPU time, when it was last looked at */
-	double looked;                 /* s: when the program was last looked at */
+	struct team_place place;   /* of the current sample */
+	bool serial;               /* of it: others of the team wait for the thread */
+	const struct frame *entry; /* of it: by which the program has called the runtime last */
+	const char *allocator; /* of it: the allocator's function that the program has called, or
+				  NULL */
+	struct hashmap ran;    /* tid -> ms of CPU time, when it was last looked at */
+	double looked;         /* s: when the program was last looked at */
 	VEC(struct process_news) news; /* not handled yet */
 };
 

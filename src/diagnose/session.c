@@ -88,10 +88,16 @@ static bool is_over(struct session *session)
 	return !machine_lives(&d->own->machine) || d->session.ended;
 }
 
+/* Whether it matters for a hypothesis how often code is entered. */
+static bool is_about_entries(enum hypothesis_id h)
+{
+	return h == CPU_BOUND || h == MEMORY_MANAGEMENT;
+}
+
 /* Whether an experiment found code that takes much of the time, and nothing in it that does. */
 static bool is_innermost(const struct diagnosis *d, const struct experiment *e)
 {
-	if (e->state != EXPERIMENT_TRUE || e->over || e->hypothesis != CPU_BOUND ||
+	if (e->state != EXPERIMENT_TRUE || e->over || !is_about_entries(e->hypothesis) ||
 	    e->focus.part[CODE] == CODE)
 		return false;
 	vec_each (child, &e->children) {
@@ -122,7 +128,7 @@ static void count_trips(struct diagnosis *d)
 		if (trips_are_counted(&d->own->trips) ||
 		    (most > 0 && overhead_of_probing(&d->own->overhead) > most / 2))
 			return;
-		if (e->state == EXPERIMENT_TRUE && e->hypothesis == CPU_BOUND &&
+		if (e->state == EXPERIMENT_TRUE && is_about_entries(e->hypothesis) &&
 		    e->focus.part[CODE] != CODE && may_be_entered_often(d, e))
 			trips_count(&d->own->trips, e->focus.part[CODE]);
 	}

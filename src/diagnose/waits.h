@@ -109,6 +109,11 @@ uint32_t waits_in_call(struct waits *w, uint32_t process, const struct call_made
 /* Returns what stands for the kernel's work in a system call, by its name and the kind of what it
  * is for; with NULL, for that outside of calls. Nobody waits for it. */
 uint32_t waits_kernel_work(struct waits *w, uint32_t process, const struct call_made *c);
+/* The same for an allocator's work, by the symbol of its function; and for what the kernel does for
+ * it, in a system call or, with NULL, outside of calls. */
+uint32_t waits_allocation(struct waits *w, uint32_t process, const char *function);
+uint32_t waits_kernel_allocation(struct waits *w, uint32_t process, const char *function,
+				 const struct call_made *c);
 /* Returns what stands for the object of a thread that waits in this function, without a system call
  * that shows it: the function itself. */
 uint32_t waits_in_function(struct waits *w, uint32_t process, enum object_kind kind,

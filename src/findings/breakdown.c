@@ -88,45 +88,121 @@ static void list_functions(const struct breakdown *b, enum hypothesis_id h, stru
 	}
 }
 
-static void list_objects(const struct breakdown *b, enum hypothesis_id h, struct text *out)
+/* True if a finding's objects are what the kernel or an allocator does, and not what is waited for.
+ */
+static bool is_about_calls(enum hypothesis_id h)
+{
+	return h == SYSTEM_TIME || h == MEMORY_MANAGEMENT;
+}
+
+/* Returns their number. */
+static uint32_t list_objects(const struct breakdown *b, enum hypothesis_id h, struct text *out)
 {
 	struct known *k = b->t->k;
-	for (uint32_t i = 0; i < b->portions.len && i < MOST_PORTIONS; i++) {
+	uint32_t i = 0;
+	for (; i < b->portions.len && i < MOST_PORTIONS; i++) {
 		double share = known_share(k, h, b->portions.data[i].seconds);
 		if (i && share < least_portion)
 			break;
 		text_printf(out, "%s%.0f %% %s ", i ? ", " : "", percent(share),
-			    h == SYSTEM_TIME ? "in" : "for");
+			    is_about_calls(h) ? "in" : "for");
 		word_object(b->t, b->portions.data[i].of, out);
 	}
+	return i;
 }
 
-/* Returns the first object with the same name: each process sleeps for itself. */
-static uint32_t namesake(const struct wording *t, uint32_t object)
+/* The length of the name of an allocator's function, without what the kernel does for it. */
+static size_t function_length(const char *name)
 {
-	const struct evidence_object *all = t->k->e->objects.data;
+	const char *end = strstr(name, " (");
+	return end ? (size_t)(end - name) : strlen(name);
+}
+
+/* Returns the first object with the same name: each process sleeps for itself. With `function`,
+ * names are compared up to what the kernel does. */
+static uint32_t namesake(const struct wording *t, uint32_t object, bool function)
+{
+	const struct evidence_object *all = t->k->e->objects.data, *o = &all[object];
+	size_t n = function ? function_length(o->name) : strlen(o->name);
 	uint32_t i = 0;
-	while (i < object && (strcmp(all[i].name, all[object].name) != 0 ||
-			      strcmp(all[i].kind, all[object].kind) != 0))
+	while (i < object &&
+	       (strncmp(all[i].name, o->name, n) != 0 ||
+		(function ? function_length(all[i].name) : strlen(all[i].name)) != n ||
+		strcmp(all[i].kind, o->kind) != 0))
 		i++;
 	return i;
+}
+
+static void find_objects(struct breakdown *b, const struct candidate *c, bool functions)
+{
+	const struct wording *t = b->t;
+	bool whole = c->part == t->k->whole.part[CODE];
+	vec_each (chain, &t->k->e->chains)
+		if (chain->object != PROFILE_NONE &&
+		    chain->class == hypotheses[c->hypothesis].samples &&
+		    (whole || is_of(t, c, chain)))
+			add_portion(b, namesake(t, chain->object, functions), chain->seconds);
+	sort_portions(b);
 }
 
 void word_objects(struct wording *t, uint32_t finding, const struct candidate *c)
 {
 	struct breakdown b = {.t = t};
 	struct text list = TEXT_INIT;
+	find_objects(&b, c, false);
+	uint32_t count = list_objects(&b, (enum hypothesis_id)c->hypothesis, &list);
+	bool allocates = c->hypothesis == MEMORY_MANAGEMENT;
+	/* If it is only one, the sentence has it. */
+	if (count > allocates)
+		remark(t, finding, "where", "%s%s",
+		       allocates                      ? "of that, "
+		       : c->hypothesis == SYSTEM_TIME ? "the kernel: "
+						      : "",
+		       list.data);
+	text_release(&list);
+	breakdown_release(&b);
+}
+
+void word_allocators(const struct wording *t, const struct candidate *c, struct text *out)
+{
+	struct breakdown b = {.t = t};
+	uint32_t count = 0;
+	find_objects(&b, c, true);
+	while (count < b.portions.len && count < MOST_ALLOCATORS &&
+	       b.portions.data[count].seconds >= least_allocator * b.seconds)
+		count++;
+	for (uint32_t i = 0; i < count; i++) {
+		const char *name = t->k->e->objects.data[b.portions.data[i].of].name;
+		text_add(out, !i ? "" : i + 1 < count ? ", " : " and ");
+		text_addn(out, name, function_length(name));
+	}
+	text_add(out, count ? "" : "an allocator");
+	breakdown_release(&b);
+}
+
+/* Returns true if less than half of it is in the part's own function. */
+static bool find_functions(struct breakdown *b, const struct candidate *c)
+{
+	const struct wording *t = b->t;
 	bool whole = c->part == t->k->whole.part[CODE];
 	vec_each (chain, &t->k->e->chains)
-		if (chain->object != PROFILE_NONE &&
-		    chain->class == hypotheses[c->hypothesis].samples &&
-		    (whole || is_of(t, c, chain)))
-			add_portion(&b, namesake(t, chain->object), chain->seconds);
-	sort_portions(&b);
-	list_objects(&b, (enum hypothesis_id)c->hypothesis, &list);
+		if (is_of(t, c, chain) ||
+		    (whole && chain->class == hypotheses[c->hypothesis].samples))
+			add_chain(b, chain);
+	uint32_t at = hashmap_get(&b->at, known_function(t->k, c->part));
+	double self = at == HASHMAP_NONE ? 0 : b->portions.data[at].seconds;
+	sort_portions(b);
+	return b->portions.len > 1 && self < own_share * b->seconds;
+}
+
+void word_callers(struct wording *t, uint32_t finding, const struct candidate *c)
+{
+	struct breakdown b = {.t = t};
+	struct text list = TEXT_INIT;
+	if (find_functions(&b, c))
+		list_functions(&b, (enum hypothesis_id)c->hypothesis, &list);
 	if (list.len)
-		remark(t, finding, "where", "%s%s",
-		       c->hypothesis == SYSTEM_TIME ? "the kernel: " : "", list.data);
+		remark(t, finding, "where", "callers: %s", list.data);
 	text_release(&list);
 	breakdown_release(&b);
 }
@@ -135,16 +211,9 @@ void word_breakdown(struct wording *t, uint32_t finding, const struct candidate 
 {
 	struct breakdown b = {.t = t};
 	struct text list = TEXT_INIT;
-	uint32_t own = known_function(t->k, c->part);
-	vec_each (chain, &t->k->e->chains)
-		if (is_of(t, c, chain))
-			add_chain(&b, chain);
-	uint32_t at = hashmap_get(&b.at, own);
-	double self = at == HASHMAP_NONE ? 0 : b.portions.data[at].seconds;
-	if (b.portions.len > 1 && self < own_share * b.seconds) {
-		sort_portions(&b);
+	bool divided = find_functions(&b, c);
+	if (divided)
 		list_functions(&b, (enum hypothesis_id)c->hypothesis, &list);
-	}
 	if (list.len)
 		remark(t, finding, "where", "%s%s",
 		       known_share(t->k, (enum hypothesis_id)c->hypothesis,
@@ -152,7 +221,7 @@ void word_breakdown(struct wording *t, uint32_t finding, const struct candidate 
 			       ? "flat: the largest parts are "
 			       : "of that, ",
 		       list.data);
-	else if (b.portions.len > 1 && self < own_share * b.seconds)
+	else if (divided)
 		remark(t, finding, "where", "flat: %u functions, each with less than %.0f %%",
 		       b.portions.len, percent(least_portion));
 	text_release(&list);

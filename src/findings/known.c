@@ -93,7 +93,8 @@ bool known_within(const struct known *k, uint32_t resource, uint32_t whole)
 
 static bool is_cpu_time(enum measure m)
 {
-	return m == MEASURE_CPU || m == MEASURE_SYSTEM || m == MEASURE_IMBALANCE;
+	return m == MEASURE_CPU || m == MEASURE_SYSTEM || m == MEASURE_MEMORY ||
+	       m == MEASURE_IMBALANCE;
 }
 
 bool known_concerns(const struct known *k, const struct focus *f, enum measure m,
@@ -172,13 +173,18 @@ static double whole_amount(const struct known *k, enum measure m)
 	return sum;
 }
 
+/* Returns the CPU time of all samples, whatever it was for. */
+static double sampled_cpu(const struct evidence_run *run)
+{
+	return run->sampled[SAMPLE_CPU] + run->sampled[SAMPLE_SYSTEM] + run->sampled[SAMPLE_MEMORY];
+}
+
 double known_share(const struct known *k, enum hypothesis_id h, double seconds)
 {
 	const struct evidence_run *run = &k->e->run;
 	enum measure m = hypotheses[h].measure;
 	double base = m == MEASURE_IMBALANCE ? run->time : is_cpu_time(m) ? run->cpu : run->threads;
-	double seen = is_cpu_time(m) ? run->sampled[SAMPLE_CPU] + run->sampled[SAMPLE_SYSTEM]
-				     : run->sampled[hypotheses[h].samples];
+	double seen = is_cpu_time(m) ? sampled_cpu(run) : run->sampled[hypotheses[h].samples];
 	if (base <= 0 || seen <= 0)
 		return 0;
 	return fmin(seconds / seen * whole_amount(k, m) / base, 1);

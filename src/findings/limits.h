@@ -4,7 +4,8 @@
 enum {
 	MOST_FINDINGS = 8, /* users do not read more than a screen */
 	MOST_STEPS = 3,
-	MOST_PORTIONS = 5, /* functions that a finding is made of */
+	MOST_PORTIONS = 5,   /* functions that a finding is made of */
+	MOST_ALLOCATORS = 3, /* of their functions, in a sentence */
 	/* With fewer samples of a class, a share of them is off by more than a quarter, and
 	 * experiments are more accurate. */
 	FEW_SAMPLES = 20,
@@ -17,6 +18,8 @@ enum {
 static const double own_share = 0.5;
 /* A function that a finding is made of is named if it has at least this share of the run. */
 static const double least_portion = 0.02;
+/* A function of an allocator is in the sentence if it has at least this share of the finding. */
+static const double least_allocator = 0.1;
 /* A finding whose largest function has less is flat. */
 static const double flat_below = 0.05;
 /* An object is reported if it has at least this share of a part's waiting: at most three
@@ -60,6 +63,8 @@ static const double short_call = 1e-6;   /* s per call */
 static const double worth_threads = 0.4;
 /* Share of thread time in which threads wait for serial code. */
 static const double worth_dividing = 0.1;
+/* Of the time of page faults: if less is spent on giving memory back, it is not given back. */
+static const double least_given_back = 0.05;
 static const double busy_thread = 0.1; /* share of all CPU time that makes a thread busy */
 /* CPU time per elapsed time: up to this, hardly more than one CPU was used. */
 static const double one_cpu = 1.3;

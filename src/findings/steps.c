@@ -293,10 +293,106 @@ static void begun_often(struct advising *a)
 			return;
 }
 
+static bool is_freeing(const char *function)
+{
+	return strstr(function, "free") || strstr(function, "delete");
+}
+
+/* An allocator gives memory back to the kernel. */
+static bool gives_back(const struct evidence_object *o)
+{
+	return is_freeing(o->name) && (strstr(o->name, "(munmap)") || strstr(o->name, "(brk)") ||
+				       strstr(o->name, "(madvise)"));
+}
+
+/* The kernel finds a page for memory that is touched first, by an allocator or after it. */
+static bool is_page_fault(const struct evidence_object *o)
+{
+	return strstr(o->name, "page faults");
+}
+
+/* Returns the share of the run in which such things are done for a part of the code. *most is the
+ * heaviest chain of it, or NULL. */
+static double share_of_work(const struct known *k, uint32_t part,
+			    bool (*is)(const struct evidence_object *),
+			    const struct evidence_chain **most)
+{
+	double seconds = 0;
+	*most = NULL;
+	vec_each (x, &k->e->chains) {
+		if ((x->class != SAMPLE_SYSTEM && x->class != SAMPLE_MEMORY) ||
+		    x->object == PROFILE_NONE || !is(&k->e->objects.data[x->object]) ||
+		    (part != k->whole.part[CODE] && !known_passes(k, x, part)))
+			continue;
+		seconds += x->seconds;
+		*most = !*most || x->seconds > (*most)->seconds ? x : *most;
+	}
+	return known_share(k, SYSTEM_TIME, seconds);
+}
+
+/* The kernel clears memory for the program that the program has just given back. */
+static void memory_given_back(struct advising *a)
+{
+	struct known *k = a->t->k;
+	const struct evidence_chain *giver, *ignored;
+	double back = share_of_work(k, k->whole.part[CODE], gives_back, &giver);
+	vec_each (c, &a->t->list) {
+		if (c->hypothesis != SYSTEM_TIME && c->hypothesis != MEMORY_MANAGEMENT)
+			continue;
+		double faults = share_of_work(k, c->part, is_page_fault, &ignored);
+		if (!giver || faults < own_share * c->share || back < least_given_back * faults)
+			continue;
+		advise(a,
+		       "memory that %s frees goes back to the kernel, and new memory costs page "
+		       "faults (%.0f %% of run time): reuse it, or have glibc keep it, by "
+		       "mallopt() with M_MMAP_MAX and M_TRIM_THRESHOLD",
+		       known_noun(k, k->e->parts.data[giver->first + giver->length - 1]),
+		       percent(faults));
+		return;
+	}
+}
+
+/* Adds how often a part of the code is executed, if that is known and often. */
+static void add_rate(const struct known *k, uint32_t part, struct text *out)
+{
+	const struct evidence_trip *trip = trip_of(k, part);
+	if (!trip)
+		return;
+	bool calls = is_function(k, part);
+	double rate = (double)(calls ? trip->entries : trip->iterations) / trip->seconds;
+	if (checked(A_RATE, rate) >= often_begun)
+		text_printf(out, " (%.3g million %s per second)", 1e-6 * rate,
+			    calls ? "calls" : "iterations");
+}
+
+/* Whose source is not there is not who can change it. */
+static void allocated_often(struct advising *a)
+{
+	struct known *k = a->t->k;
+	vec_each (c, &a->t->list) {
+		struct text names = TEXT_INIT, rate = TEXT_INIT;
+		if (c->hypothesis != MEMORY_MANAGEMENT || c->part == k->whole.part[CODE] ||
+		    !known_code(k, c->part).first_line || !is_in_loop(a->t, c))
+			continue;
+		word_allocators(a->t, c, &names);
+		add_rate(k, c->part, &rate);
+		bool allocates = strstr(names.data, "alloc") || strstr(names.data, "new");
+		if (allocates)
+			advise(a,
+			       "allocate less often in %s%s: reuse a buffer, reserve room once, or "
+			       "use an arena",
+			       known_noun(k, c->part), rate.len ? rate.data : "");
+		text_release(&names);
+		text_release(&rate);
+		if (allocates)
+			return;
+	}
+}
+
 /* The most useful first. */
 static void (*const rules[])(struct advising *) = {
-	same_object, peer_unknown, small_operations, uneven_work, serial_code,
-	gpu_awaited, lock_held,    one_busy_cpu,     begun_often,
+	same_object, peer_unknown,      small_operations, uneven_work,  serial_code, gpu_awaited,
+	lock_held,   memory_given_back, allocated_often,  one_busy_cpu, begun_often,
 };
 
 void steps_add(struct wording *t)

@@ -18,8 +18,12 @@ void word_object(const struct wording *t, uint32_t object, struct text *out);
 void word_finding(struct wording *t, uint32_t candidate);
 /* breakdown.c: adds what the time of the finding is made of, if no part of it has most of it. */
 void word_breakdown(struct wording *t, uint32_t finding, const struct candidate *c);
-/* The same by object: what threads wait for or, of system time, what the kernel does. */
+/* The same by object: what threads wait for, what the kernel does, or what allocators do. */
 void word_objects(struct wording *t, uint32_t finding, const struct candidate *c);
+/* Adds the functions of allocators that a finding is about: "malloc and free". */
+void word_allocators(const struct wording *t, const struct candidate *c, struct text *out);
+/* Adds the functions that call them, if no part of the finding has most of it. */
+void word_callers(struct wording *t, uint32_t finding, const struct candidate *c);
 /* Adds the values of the whole run, if there are no findings. */
 void word_no_findings(struct wording *t);
 /* Adds who waits for whom, if several processes were searched. */

@@ -59,6 +59,18 @@ static void say_system(const struct wording *t, const struct candidate *c, const
 		text_add(out, ", not counting the findings inside it");
 }
 
+static void say_memory(const struct wording *t, const struct candidate *c, const char *where,
+		       struct text *out)
+{
+	text_add(out, "Memory management: ");
+	add_run_share(t, c->share, out);
+	text_add(out, " in ");
+	word_allocators(t, c, out);
+	text_printf(out, ", called in %s", where);
+	if (c->spread)
+		text_add(out, ", not counting the findings inside it");
+}
+
 static void say_sync(const struct wording *t, const struct candidate *c, const char *where,
 		     struct text *out)
 {
@@ -134,8 +146,9 @@ static void say_imbalance(const struct wording *t, const struct candidate *c, co
 
 static void (*const sayings[HYPOTHESES])(const struct wording *, const struct candidate *,
 					 const char *, struct text *) = {
-	[CPU_BOUND] = say_cpu, [SYSTEM_TIME] = say_system, [SYNC_WAITING] = say_sync,
-	[IO_BLOCKED] = say_io, [SMALL_IO] = say_small_io,  [IMBALANCE] = say_imbalance,
+	[CPU_BOUND] = say_cpu,       [SYSTEM_TIME] = say_system, [MEMORY_MANAGEMENT] = say_memory,
+	[SYNC_WAITING] = say_sync,   [IO_BLOCKED] = say_io,      [SMALL_IO] = say_small_io,
+	[IMBALANCE] = say_imbalance,
 };
 
 /* ---- where ---- */
@@ -466,6 +479,8 @@ void word_finding(struct wording *t, uint32_t candidate)
 		word_breakdown(t, finding, c);
 	if (c->object == PROFILE_NONE && hypotheses[c->hypothesis].samples != SAMPLE_CPU)
 		word_objects(t, finding, c);
+	if (c->hypothesis == MEMORY_MANAGEMENT)
+		word_callers(t, finding, c);
 	if (!c->local)
 		add_threads(t, finding, c);
 	if (hypotheses[c->hypothesis].samples != SAMPLE_SYNC && c->part != t->k->whole.part[CODE])

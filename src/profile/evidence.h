@@ -10,7 +10,7 @@
 
 /* Classes of samples: what the thread did. In the order of enum sample_class,
  * search/hypothesis.h. */
-enum { EVIDENCE_CLASSES = 4 };
+enum { EVIDENCE_CLASSES = 5 };
 
 /* The whole run. Times are in seconds. */
 struct evidence_run {

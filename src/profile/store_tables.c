@@ -289,7 +289,8 @@ static const struct column evidence_columns[] = {
 			"program had no requests or input. _ran_, _ready_: seconds for which all "
 			"threads together ran, "
 			"and were ready but had no CPU. _sampled_cpu_, _sampled_sync_, "
-			"_sampled_io_, _sampled_system_: seconds that samples stand for, by what "
+			"_sampled_io_, _sampled_system_, _sampled_memory_: seconds that samples "
+			"stand for, by what "
 			"threads did; _spun_: of _sampled_cpu_, spinning, which is waiting. "
 			"_cpus_: number of CPUs. _ignored_: threads and objects too short-lived to "
 			"be examined individually. _calls_sampled_: 1 if the time in "
@@ -306,6 +307,7 @@ const struct column store_numbers[STORE_NUMBERS] = {
 	COLUMN(REAL, evidence_run, ready),
 	NAMED("sampled_cpu", REAL, evidence_run, sampled[0]),
 	NAMED("sampled_io", REAL, evidence_run, sampled[2]),
+	NAMED("sampled_memory", REAL, evidence_run, sampled[4]),
 	NAMED("sampled_sync", REAL, evidence_run, sampled[1]),
 	NAMED("sampled_system", REAL, evidence_run, sampled[3]),
 	COLUMN(REAL, evidence_run, seconds),
@@ -355,7 +357,8 @@ static const struct column chain_columns[] = {
 	ID,
 	COLUMN(BYTE, evidence_chain, class,
 	       .about = "_class_ is 0 (computing), 1 (waiting for synchronisation), 2 (input and "
-			"output) or 3 (running in the kernel; the object is a system call)."),
+			"output), 3 (running in the kernel; the object is a system call) or 4 "
+			"(running in an allocator; the object is its function)."),
 	COLUMN(INDEX, evidence_chain, object, .refers = "object"),
 	COLUMN(U32, evidence_chain, node, .refers = "node"),
 	COLUMN(REAL, evidence_chain, seconds),

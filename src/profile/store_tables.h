@@ -104,7 +104,7 @@ struct store_number {
 	double value;
 };
 
-enum { STORE_NUMBERS = 15 };
+enum { STORE_NUMBERS = 16 };
 
 /* These fields, with the names of their rows. */
 extern const struct column store_numbers[STORE_NUMBERS];

@@ -28,6 +28,17 @@ const struct hypothesis hypotheses[HYPOTHESES] = {
 			.axis = {MACHINE, CODE},
 			.threshold = 0.20,
 		},
+	[MEMORY_MANAGEMENT] =
+		{
+			.name = "memory",
+			.title = "memory management",
+			.measure = MEASURE_MEMORY,
+			.samples = SAMPLE_MEMORY,
+			.general = HYPOTHESIS_NONE,
+			.axes = 2,
+			.axis = {MACHINE, CODE},
+			.threshold = 0.20,
+		},
 	[SYNC_WAITING] =
 		{
 			.name = "sync",

@@ -7,9 +7,11 @@
 /* All amounts are seconds, and so are their bases:
  *
  *	measure    amount                                      base
- *	CPU        CPU time outside of the kernel              elapsed time, or the CPU time of all
- *	                                                       threads if that is more
- *	SYSTEM     CPU time in the kernel                      the same
+ *	CPU        CPU time outside of the kernel and of       elapsed time, or the CPU time of all
+ *	           allocators                                  threads if that is more
+ *	SYSTEM     CPU time in the kernel, not for allocators  the same
+ *	MEMORY     CPU time in allocators, and in the kernel   the same
+ *	           for them
  *	SYNC       time waiting for synchronisation            time of all threads that are not idle
  *	IO         time blocked in I/O                         the same
  *	SMALL_IO   time in I/O that moves few bytes            the same
@@ -20,6 +22,7 @@
 enum measure {
 	MEASURE_CPU,
 	MEASURE_SYSTEM,
+	MEASURE_MEMORY,
 	MEASURE_SYNC,
 	MEASURE_IO,
 	MEASURE_SMALL_IO,
@@ -28,11 +31,19 @@ enum measure {
 };
 
 /* What a sampled thread was doing. Each class has a count graph of its own. */
-enum sample_class { SAMPLE_CPU, SAMPLE_SYNC, SAMPLE_IO, SAMPLE_SYSTEM, SAMPLE_CLASSES };
+enum sample_class {
+	SAMPLE_CPU,
+	SAMPLE_SYNC,
+	SAMPLE_IO,
+	SAMPLE_SYSTEM,
+	SAMPLE_MEMORY,
+	SAMPLE_CLASSES,
+};
 
 enum hypothesis_id {
 	CPU_BOUND,
 	SYSTEM_TIME,
+	MEMORY_MANAGEMENT,
 	SYNC_WAITING,
 	IO_BLOCKED,
 	SMALL_IO,

@@ -30,7 +30,9 @@ enum object_kind {
 	OBJECT_INPUT,      /* from a terminal */
 	OBJECT_DEVICE,
 	OBJECT_OTHER,
-	OBJECT_CALL, /* what the kernel does for a thread: a system call, or page faults */
+	/* What a thread has others do: the kernel, by a system call or page faults; or an
+	 * allocator. */
+	OBJECT_CALL,
 	OBJECT_KINDS,
 };
 

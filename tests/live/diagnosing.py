@@ -35,7 +35,7 @@ LIBRARY = "libhot_library.so"
 GPU_LIBRARY = "libcuda.so.1"  # the name by which a driver is known
 SEVERAL = os.cpu_count() > 1
 
-THRESHOLDS = {"cpu": 0.20, "system": 0.20, "sync": 0.20, "io": 0.20, "small-io": 0.10, "imbalance": 0.15}
+THRESHOLDS = {"cpu": 0.20, "system": 0.20, "memory": 0.20, "sync": 0.20, "io": 0.20, "small-io": 0.10, "imbalance": 0.15}
 TOLERANCE = 0.15  # of shares, against what the victim measured over its whole run
 NEAR = 0.04       # a truth that is so near to the threshold may be decided either way
 ENDINGS = {"exit", "signal", "duration", "interrupted", "exhausted"}
@@ -180,6 +180,15 @@ VICTIMS = {
     # Nothing is wrong with it. That it sleeps is true, and all that is.
     "idle": Victim(Want("sync", "wait_for_tick", truth="wait_for_tick", sync="sleep*")),
     "faults": Victim(Want("system", "fill", "fill@fill", "turn", "main@main", truth="kernel"), besides=[Want("cpu", "*"), Want("system", "*")]),
+    # Time in malloc and free is that of who calls them.
+    "items": Victim(Want("memory", "make_items@make", truth="make_items"), Want("memory", "drop_items@drop", truth="drop_items"),
+                    besides=[Want("cpu", "compute@compute"), UNEVEN],
+                    step="allocate less often in the loop at items.c:* in make_items*"),
+    "strings": Victim(Want("memory", "*", share=(0.2, 1)), besides=[Want("memory", "*"), Want("cpu", "*")],
+                      step="allocate less often in *"),
+    "few_items": Victim(Want("cpu", "compute@compute", truth="compute"), besides=[Want("cpu", "turn@turn")]),
+    "fresh": Victim(Want("system", "fill", "fill@fill", truth="kernel"), besides=[Want("cpu", "*"), Want("system", "*")],
+                    step="memory that turn (fresh.c:*) frees goes back to the kernel, *"),
     # What little can be known of it must be right.
     "brief": Victim(besides=[Want("cpu", "*")], seconds=3),
     "crash": Victim(Want("cpu", "corrupt@corrupt", truth="corrupt"), ended="signal"),

@@ -174,6 +174,7 @@ static bool measures(enum hypothesis_id h, const struct simulated_stack *x)
 	case MEASURE_IMBALANCE: return x->class == SAMPLE_CPU;
 	case MEASURE_SYNC: return x->class == SAMPLE_SYNC;
 	case MEASURE_IO: return x->class == SAMPLE_IO;
+	case MEASURE_MEMORY: return x->class == SAMPLE_MEMORY;
 	default: return x->class == SAMPLE_IO && x->small;
 	}
 }
@@ -224,7 +225,7 @@ static double busy(struct simulation *p, const struct focus *f)
 {
 	double sum = 0;
 	vec_each (x, &p->stacks)
-		if (x->class == SAMPLE_CPU && runs(p, x) &&
+		if ((x->class == SAMPLE_CPU || x->class == SAMPLE_MEMORY) && runs(p, x) &&
 		    resources_within(search_resources(p->search), x->thread, f->part[MACHINE]))
 			sum += x->share;
 	return sum;
@@ -237,6 +238,7 @@ static void rates(struct simulation *p, const struct simulated_probe *probe, dou
 	uint32_t threads = threads_in(p, &probe->focus);
 	switch (hypotheses[probe->hypothesis].measure) {
 	case MEASURE_CPU:
+	case MEASURE_MEMORY:
 		*amount = sums.all;
 		*base = fmax(1, busy(p, &probe->focus));
 		break;

@@ -651,7 +651,87 @@ static void how_often_an_object_is_waited_for_is_told(void **state)
 	assert_true(remarked("do less work while mutex queue_lock is held"));
 }
 
+/* Returns a function in a file, for which memory is managed in 40 % of the run. */
+static uint32_t allocating(void)
+{
+	computed(SECONDS);
+	uint32_t make = add_object(OBJECT_CALL, "malloc"), drop = add_object(OBJECT_CALL, "free");
+	uint32_t unmap = add_object(OBJECT_CALL, "free (munmap)");
+	uint32_t root = is_true(MEMORY_MANAGEMENT, focus_whole(), 0.4, NONE);
+	uint32_t x = is_true(MEMORY_MANAGEMENT, in_code(the.inner), 0.4, root);
+	the.p.resources.data[the.inner].file = "/src/a.c";
+	the.p.resources.data[the.inner].first_line = 3;
+	SEEN(SAMPLE_MEMORY, 2.5, make, the.outer, the.inner);
+	SEEN(SAMPLE_MEMORY, 1, drop, the.outer, the.inner);
+	SEEN(SAMPLE_MEMORY, 0.5, unmap, the.outer, the.inner);
+	return x;
+}
+
+static void callers_of_allocators_are_told(void **state)
+{
+	(void)state;
+	uint32_t x = allocating();
+	SEEN(SAMPLE_CPU, 6, NONE, the.outer, the.inner);
+	assert_int_equal(told(), 1);
+	assert_reported(0, x, 0.4, "40 % of run time in malloc and free, called in inner (a.c:3)");
+	assert_true(remarked("of that, 25 % in malloc, 10 % in free, 5 % in free (munmap)"));
+	assert_false(remarked("callers:"));
+}
+
+/* The part has what several functions do in it. */
+static void callers_are_listed(void **state)
+{
+	(void)state;
+	computed(SECONDS);
+	uint32_t make = add_object(OBJECT_CALL, "operator new");
+	uint32_t root = is_true(MEMORY_MANAGEMENT, focus_whole(), 0.3, NONE);
+	uint32_t x = is_true(MEMORY_MANAGEMENT, in_code(the.outer), 0.3, root);
+	SEEN(SAMPLE_MEMORY, 1.6, make, the.outer, the.inner);
+	SEEN(SAMPLE_MEMORY, 1.4, make, the.outer, the.middle);
+	SEEN(SAMPLE_CPU, 7, NONE, the.outer, the.other);
+	assert_int_equal(told(), 1);
+	assert_reported(0, x, 0.3, "30 % of run time in operator new, called in outer");
+	assert_true(remarked("callers: 16 % in inner, 14 % in middle"));
+	assert_false(remarked("of that, "));
+}
+
 /* ---- what to do ---- */
+
+/* In a loop, of which the source is known. */
+static void to_allocate_less_is_advised(void **state)
+{
+	(void)state;
+	allocating();
+	SEEN(SAMPLE_CPU, 6, NONE, the.outer, the.inner);
+	told();
+	assert_false(remarked("allocate less often"));
+	uint32_t loop = add_resource(the.outer, PROFILE_CODE, RESOURCE_LOOP, "loop");
+	vec_push(&the.p.evidence.names, (struct evidence_name){loop, "outer", "outer"});
+	the.p.evidence.parts.data[0] = loop;
+	vec_push(&the.p.evidence.trips, (struct evidence_trip){the.inner, 0.01, 20000, 20000});
+	told();
+	assert_true(
+		remarked("allocate less often in inner (a.c:3) (2 million calls per second): "));
+	the.p.resources.data[the.inner].first_line = 0;
+	told();
+	assert_false(remarked("allocate less often"));
+}
+
+static void memory_that_is_given_back_is_told(void **state)
+{
+	(void)state;
+	allocating();
+	uint32_t faults = add_object(OBJECT_CALL, "page faults");
+	uint32_t root = is_true(SYSTEM_TIME, focus_whole(), 0.6, NONE);
+	is_true(SYSTEM_TIME, in_code(the.other), 0.6, root);
+	SEEN(SAMPLE_SYSTEM, 6, faults, the.other);
+	told();
+	assert_true(remarked("memory that inner (a.c:3) frees goes back to the kernel"));
+	assert_true(remarked("page faults (60 % of run time)"));
+	the.p.evidence.objects.data[2].name = "free (page faults)";
+	told();
+	assert_false(remarked("goes back to the kernel"));
+}
 
 static void short_trips_are_told(void **state)
 {
@@ -756,6 +836,10 @@ int main(void)
 		FINDINGS_TEST(waiting_of_the_idle_is_not_told),
 		FINDINGS_TEST(threads_are_told),
 		FINDINGS_TEST(how_often_an_object_is_waited_for_is_told),
+		FINDINGS_TEST(callers_of_allocators_are_told),
+		FINDINGS_TEST(callers_are_listed),
+		FINDINGS_TEST(to_allocate_less_is_advised),
+		FINDINGS_TEST(memory_that_is_given_back_is_told),
 		FINDINGS_TEST(short_trips_are_told),
 		FINDINGS_TEST(one_cpu_of_several),
 		FINDINGS_TEST(they_can_be_made_again),

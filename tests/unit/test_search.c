@@ -498,12 +498,12 @@ static void the_search_goes_its_known_way(void **state)
 	study_large(&p, true);
 	for (uint32_t i = 0; i < search_count(p.search); i++)
 		states[search_get(p.search, i)->state]++;
-	first_decisions(&p, 24, decisions);
+	first_decisions(&p, 25, decisions);
 	assert_string_equal(decisions,
-			    "0w+ 1w- 2w- 4r+ 3w- 5r+ 8c+ 10c+ 13c+ 64r+ 6s+ 11c+ "
-			    "14c+ 15c+ 16c+ 17c+ 19c+ 7c+ 18c+ 20c+ 9c+ 12c+ 221r+ 22c+ ");
+			    "0w+ 1w- 2w- 3w- 5r+ 4w- 6r+ 9c+ 11c+ 14c+ 65r+ 7s+ 12c+ "
+			    "15c+ 16c+ 17c+ 18c+ 20c+ 8c+ 19c+ 21c+ 10c+ 13c+ 222r+ 23c+ ");
 	assert_int_equal(states[EXPERIMENT_TRUE], 117);
-	assert_int_equal(states[EXPERIMENT_FALSE], 1042);
+	assert_int_equal(states[EXPERIMENT_FALSE], 1043);
 	assert_int_equal(p.asked, 113); /* of 50,000 functions */
 	simulation_release(&p);
 }
@@ -540,8 +540,8 @@ static void roots_that_are_false_stay_alone(void **state)
 	small_init(&t, &search_defaults);
 	does(&t.p, in_callee(&t, 0, 0.05));
 	run_until_settled(&t.p, 10);
-	assert_int_equal(search_count(t.p.search), 4);
-	for (uint32_t i = 0; i < 4; i++) {
+	assert_int_equal(search_count(t.p.search), 5);
+	for (uint32_t i = 0; i < 5; i++) {
 		const struct experiment *e = search_get(t.p.search, i);
 		assert_true(is_false(e));
 		assert_true(e->measured);
@@ -676,6 +676,24 @@ static void a_wait_is_refined_to_code_and_object(void **state)
 	assert_true(is_true(of_part(&t.p, SYNC_WAITING, SYNC, lock)));
 	assert_true(is_false(of_part(&t.p, SYNC_WAITING, SYNC, other)));
 	assert_true(is_false(of_part(&t.p, CPU_BOUND, CODE, CODE)));
+	simulation_release(&t.p);
+}
+
+static void memory_management_is_apart_from_cpu_time(void **state)
+{
+	struct small t;
+	(void)state;
+	small_init(&t, &search_defaults);
+	struct simulated_stack x = in_callee(&t, 0, 0.4), y = in_callee(&t, 1, 0.05);
+	x.class = y.class = SAMPLE_MEMORY;
+	does(&t.p, x);
+	does(&t.p, y);
+	does(&t.p, in_callee(&t, 1, 0.5));
+	run_until_settled(&t.p, 20);
+	assert_true(is_true(of_part(&t.p, MEMORY_MANAGEMENT, CODE, t.callee[0])));
+	assert_true(is_false(of_part(&t.p, MEMORY_MANAGEMENT, CODE, t.callee[1])));
+	assert_true(is_false(of_part(&t.p, CPU_BOUND, CODE, t.callee[0])));
+	assert_true(is_true(of_part(&t.p, CPU_BOUND, CODE, t.callee[1])));
 	simulation_release(&t.p);
 }
 
@@ -989,6 +1007,7 @@ int main(void)
 		cmocka_unit_test(priority_is_inherited),
 		cmocka_unit_test(recursion_is_searched_and_makes_no_cycle),
 		cmocka_unit_test(a_wait_is_refined_to_code_and_object),
+		cmocka_unit_test(memory_management_is_apart_from_cpu_time),
 		cmocka_unit_test(the_special_hypothesis_follows_the_general_one),
 		cmocka_unit_test(what_one_thread_does_is_found_in_its_code),
 		cmocka_unit_test(what_the_whole_does_is_not_searched_again_in_a_thread),

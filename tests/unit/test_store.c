@@ -305,7 +305,7 @@ static void forged_tables_are_refused(void **state)
 		"UPDATE chain SET length=100 WHERE id=1",
 		"UPDATE chain SET length=4294967294 WHERE id=0",
 		"UPDATE chain SET node=99 WHERE id=0",
-		"UPDATE chain SET class=4 WHERE id=0",
+		"UPDATE chain SET class=5 WHERE id=0",
 		"UPDATE chain SET object=9 WHERE id=0",
 		"UPDATE chain_part SET resource=1 WHERE id=0",
 		"UPDATE amount SET resource=1 WHERE id=1",
@@ -339,7 +339,7 @@ static void bad_rows_are_named(void **state)
 		{"UPDATE node SET id=99 WHERE id=3", "row 3 of table node"},
 		{"UPDATE trips SET high=1000000000000 WHERE low=0", "row 1 of table trips"},
 		{"UPDATE experiment SET unsure=2 WHERE id=2", "row 2 of table experiment"},
-		{"INSERT INTO evidence VALUES('z', 1)", "row 15 of table evidence"},
+		{"INSERT INTO evidence VALUES('z', 1)", "row 16 of table evidence"},
 		{"UPDATE seen_thread SET tid=-1 WHERE id=1", "row 1 of table seen_thread"},
 	};
 	(void)state;

@@ -276,6 +276,19 @@ static void time_is_noted_while_waits_are_counted(void **state)
 	assert_near(p->counted, before + 0.3);
 }
 
+static void work_for_allocators_has_names(void **state)
+{
+	(void)state;
+	const struct call_made unmap = {.number = SYS_munmap};
+	uint32_t made = waits_allocation(&the.waits, 0, "_Znwm");
+	uint32_t freed = waits_kernel_allocation(&the.waits, 0, "free@plt", &unmap);
+	uint32_t touched = waits_kernel_allocation(&the.waits, 0, "__libc_malloc", NULL);
+	assert_string_equal(object(made)->name, "operator new");
+	assert_string_equal(object(freed)->name, "free (munmap)");
+	assert_string_equal(object(touched)->name, "malloc (page faults)");
+	assert_int_equal(waits_allocation(&the.waits, 0, "_ZnwmSt11align_val_t"), made);
+}
+
 static void descriptors_lead_to_files(void **state)
 {
 	int pipes[2], sockets[2];
@@ -713,6 +726,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		WAITS_TEST(functions_tell_kinds),
 		WAITS_TEST(time_is_noted_while_waits_are_counted),
+		WAITS_TEST(work_for_allocators_has_names),
 		WAITS_TEST(descriptors_lead_to_files),
 		WAITS_TEST(a_descriptor_is_used_again),
 		WAITS_TEST(variables_have_names),

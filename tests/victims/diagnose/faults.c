@@ -31,14 +31,6 @@ OWN static uint64_t compute(uint64_t x)
 	return x;
 }
 
-/* The kernel's time of this process, in ns. */
-static uint64_t kernel_ns(void)
-{
-	struct rusage r;
-	getrusage(RUSAGE_SELF, &r);
-	return (uint64_t)r.ru_stime.tv_sec * 1000000000u + (uint64_t)r.ru_stime.tv_usec * 1000u;
-}
-
 int main(int argc, char **argv)
 {
 	static uint64_t second;

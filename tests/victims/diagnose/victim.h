@@ -117,6 +117,14 @@ static inline double elapsed(void)
 	return (double)(nanoseconds(CLOCK_MONOTONIC) - began) / 1e9;
 }
 
+/* The kernel's time of this process, in ns. */
+static inline uint64_t kernel_ns(void)
+{
+	struct rusage r;
+	getrusage(RUSAGE_SELF, &r);
+	return (uint64_t)r.ru_stime.tv_sec * 1000000000u + (uint64_t)r.ru_stime.tv_usec * 1000u;
+}
+
 /* All of it. */
 static inline double cpu_base(void)
 {
@@ -188,12 +196,18 @@ static inline void tell(const char *hypothesis, const char *what, uint64_t ns, d
 /* The same of CPU time. Time that passes while nobody computes is a part of the whole if the
  * program waits for itself, for threads that have to wake up, but not where others have the
  * CPUs: the share is between the two. */
-static inline void tell_cpu_of(const char *what, uint64_t ns, double used, double passed)
+static inline void tell_time_of(const char *hypothesis, const char *what, uint64_t ns, double used,
+				double passed)
 {
 	double share = (double)ns / 1e9 / used;
-	fprintf(truth_file, "truth cpu %s %.3f %.3f\n", what, share,
+	fprintf(truth_file, "truth %s %s %.3f %.3f\n", hypothesis, what, share,
 		passed > used ? share * used / passed : share);
 	fflush(truth_file);
+}
+
+static inline void tell_cpu_of(const char *what, uint64_t ns, double used, double passed)
+{
+	tell_time_of("cpu", what, ns, used, passed);
 }
 
 /* The same of the kernel's. */
@@ -208,6 +222,11 @@ static inline void tell_system(const char *what, uint64_t ns)
 static inline void tell_cpu(const char *what, uint64_t ns)
 {
 	tell_cpu_of(what, ns, cpu_base(), run_seconds());
+}
+
+static inline void tell_memory(const char *what, uint64_t ns)
+{
+	tell_time_of("memory", what, ns, cpu_base(), run_seconds());
 }
 
 /* What the busiest computes more than the average: of the time that the busiest ran, or of all that

@@ -71,8 +71,8 @@ static void count_short_lived(struct perf_sampler *p)
 {
 	if (p->wide || p->narrow)
 		return;
-	if (p->delivered - p->short_lived_since > NS_PER_SECOND) {
-		p->short_lived_since = p->delivered;
+	if (p->base.delivered - p->short_lived_since > NS_PER_SECOND) {
+		p->short_lived_since = p->base.delivered;
 		p->short_lived = 0;
 	}
 	if (++p->short_lived == SHORT_LIVED_PER_SECOND)
@@ -110,7 +110,7 @@ static void deliver_sample(struct perf_sampler *p, const struct record *r,
 {
 	unsigned mode = r->misc & PERF_RECORD_MISC_CPUMODE_MASK;
 	struct sample s = {
-		.time = p->delivered,
+		.time = p->base.delivered,
 		.pid = r->pid,
 		.tid = r->tid,
 		.event = src->event,
@@ -246,8 +246,8 @@ void perf_deliver(void *ctx, const struct record *r)
 	uint32_t index = hashmap_get(&p->by_id, r->id);
 	struct event_source *src = index < p->sources.len ? &p->sources.data[index] : NULL;
 	/* Within a ring an interrupted record may be a little older than the one before it. */
-	if (r->time > p->delivered)
-		p->delivered = r->time;
+	if (r->time > p->base.delivered)
+		p->base.delivered = r->time;
 	if (r->type == PERF_RECORD_LOST || r->type == PERF_RECORD_LOST_SAMPLES)
 		p->o.sink.lost(p->o.sink.ctx, r->lost);
 	if (!src || from_other(p, r, src) || from_stranger(p, r, src))
@@ -274,7 +274,7 @@ void perf_report_waiting(struct perf_sampler *p, uint64_t now)
 	struct sample s = {.event = p->wall_event};
 	if (read(p->ticks, &expirations, sizeof(expirations)) < 0)
 		return;
-	p->delivered = p->looked = now;
+	p->base.delivered = p->looked = now;
 	for (uint32_t i = 0; i < p->waiting.len; i++) {
 		p->look_next = p->look_next + 1 < p->waiting.len ? p->look_next + 1 : 0;
 		struct waiting *w = &p->waiting.data[p->look_next];

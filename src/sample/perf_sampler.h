@@ -61,8 +61,7 @@ struct perf_sampler {
 	VEC(struct end) ends;  /* processes whose end is awaited */
 	VEC(int) children;     /* processes that we started */
 	struct holds holds;
-	uint64_t delivered; /* time of the newest record that was delivered */
-	uint64_t opened;    /* ns: when all events were open on the threads that ran already */
+	uint64_t opened; /* ns: when all events were open on the threads that ran already */
 	bool lean;
 	bool finished;
 

@@ -117,6 +117,8 @@ struct sampler {
 	char note[700];
 	/* True if what the program does in the kernel is not seen (perf_event_paranoid 2). */
 	bool user_only;
+	/* ns, CLOCK_MONOTONIC: of the newest event that was reported. With perf only. */
+	uint64_t delivered;
 };
 
 /* Makes a sampler with perf rings or, if these do not work here, one that stops threads. The

@@ -76,11 +76,12 @@ struct diagnose_private {
 	VEC(uint32_t) beginning;          /* experiments that begin with the next commit */
 	double created;                   /* s: when Sonde began to prepare */
 	double before;                    /* s that this took, until the program was let go */
-	double opened;    /* s: when the program was opened; times count from then */
-	double next_step; /* s */
-	uint32_t varied;  /* makes turns differ in length */
-	double settled;   /* s: when the search settled; negative: it has not */
-	uint32_t saved;   /* number of experiments and decisions in the profile */
+	double opened;     /* s: when the program was opened; times count from then */
+	double next_step;  /* s */
+	uint32_t varied;   /* makes turns differ in length */
+	uint32_t unprobed; /* processes that were found not to be probed */
+	double settled;    /* s: when the search settled; negative: it has not */
+	uint32_t saved;    /* number of experiments and decisions in the profile */
 };
 
 extern const struct program_ops diagnose_ops; /* ctx is the struct diagnosis */

@@ -70,9 +70,15 @@ struct space *process_space(struct diagnosis *d, uint32_t process)
 
 /* ---- probing ---- */
 
+/* A program may have hundreds of such processes: one of them is an example. */
 static void report_unprobed(struct diagnosis *d, const char *why)
 {
-	session_message(&d->session, "%s: findings are based on samples", why);
+	d->own->unprobed++;
+	if (d->own->unprobed == 1)
+		session_message(&d->session, "%s: findings are based on samples", why);
+	else if (d->own->unprobed == 2)
+		session_message(&d->session,
+				"findings about other processes are based on samples, too");
 }
 
 /* A process is stopped to begin, to put probes in, to take them out, and to end, and each stop
@@ -105,7 +111,8 @@ static void commit_to(struct diagnosis *d, struct target *t)
 	struct err e;
 	int rc = target_commit(t, NULL, &e);
 	/* ERR_CONFINED: an event will report it. */
-	if (rc && rc != ERR_ENDED && rc != ERR_CONFINED && target_alive(t))
+	if (rc && rc != ERR_ENDED && rc != ERR_CONFINED && target_alive(t) &&
+	    thread_lives(target_pid(t)))
 		session_message(&d->session, "process %d cannot be probed: %s", target_pid(t),
 				e.text);
 }

@@ -88,7 +88,10 @@ static void on_map(void *ctx, const struct mapping_event *m)
 
 static void on_name(void *ctx, int pid, int tid, const char *name)
 {
-	watched_name(&((struct sink *)ctx)->stacks.watched, pid, tid, name);
+	struct sink *s = ctx;
+	watched_name(&s->stacks.watched, pid, tid, name);
+	if (pid == tid)
+		report(s, PROCESS_NAMED, pid, 0);
 }
 
 static void on_exec(void *ctx, int pid)

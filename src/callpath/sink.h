@@ -4,7 +4,13 @@
 #include "callpath/stacks.h"
 #include "callpath/unfinished.h"
 
-enum process_happening { PROCESS_FORKED, PROCESS_EXECUTED, PROCESS_MAPPED, PROCESS_ENDED };
+enum process_happening {
+	PROCESS_FORKED,
+	PROCESS_EXECUTED,
+	PROCESS_NAMED, /* its first thread has a name, which watched_thread() knows */
+	PROCESS_MAPPED,
+	PROCESS_ENDED
+};
 
 struct sink {
 	struct stacks stacks;

@@ -4,6 +4,7 @@
  * a stack has, in which order, and its innermost part. Stacks that agree in these, and in what the
  * thread did, are merged into one chain. Only the heaviest chain through a true part can be
  * reported as a call path, and keeps all its parts. */
+#include <math.h>
 #include <unistd.h>
 
 #include "diagnose/rows.h"
@@ -328,6 +329,32 @@ static void write_holders_and_trips(struct evidence_writer *g)
 							t->entries, t->iterations});
 }
 
+static void write_commands(struct evidence_writer *g)
+{
+	const struct diagnose_private *own = g->d->own;
+	command_list all;
+	if (own->samples.sampler && own->samples.sampler->short_unseen)
+		return;
+	commands_until(&own->commands, own->opened + own->machine.time, &all);
+	vec_each (c, &all) {
+		if (c->last <= 0)
+			continue;
+		vec_push(&g->e->commands, (struct evidence_command){
+						  .name = arena_strdup(g->arena, c->name),
+						  .processes = c->processes,
+						  .cpu = c->cpu,
+						  .wall = c->wall,
+						  .longest = c->longest,
+						  .argument = arena_strdup(g->arena, c->argument),
+						  .first = fmax(c->first - own->opened, 0),
+						  .last = fmax(c->last - own->opened, 0),
+						  .alone = c->alone,
+						  .closing = c->closing,
+					  });
+	}
+	vec_free(&all);
+}
+
 /* Names all functions and loops that have a row by now. */
 static void write_names(struct evidence_writer *g)
 {
@@ -361,6 +388,7 @@ void evidence_write(struct rows *r, const struct kept_chains *k)
 	write_chains(&g, k);
 	write_amounts(&g, k);
 	write_holders_and_trips(&g);
+	write_commands(&g);
 	write_names(&g);
 	free(g.thread);
 }

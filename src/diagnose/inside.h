@@ -8,6 +8,7 @@
  *	relay.c        functions that make system calls for their callers
  *	plumbing.c     library code that all waits go through
  *	machine.c      processes and threads, and which of them count
+ *	commands.c     what processes execute, and how many work at a time
  *	awaited.c      what a system call waits for, by its descriptors
  *	objects.c      the objects that threads wait for
  *	object_names.c ... and their names
@@ -60,6 +61,7 @@ struct diagnose_private {
 	struct code_parts *code;
 	struct ledger ledger;
 	struct machine machine;
+	struct commands commands;
 	struct mapped mapped;
 	struct waits waits;
 	struct probes probes;
@@ -112,6 +114,8 @@ void processes_rest(struct diagnosis *d);
 enum reach process_begin(void *ctx, uint32_t process);
 /* Adds a process that is not young. The target may be NULL. */
 void process_add(struct diagnosis *d, int pid, struct target *t);
+/* Without perf: notes what the process executes, since now or since before the search. */
+void process_note_program(struct diagnosis *d, int pid, bool executed);
 /* From now on, the code of a target and what it waits for are examined. */
 void process_examine(struct diagnosis *d, uint32_t process);
 /* The map from run-time addresses to code. */

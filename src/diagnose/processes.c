@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "diagnose/inside.h"
 #include "process/threads.h"
@@ -318,7 +319,8 @@ static void handle_news(struct diagnosis *d, const struct process_news *n)
 	struct machine_process *p = process == UINT32_MAX ? NULL : &m->processes.data[process];
 	struct target *none;
 	switch (n->what) {
-	case PROCESS_FORKED: break; /* it is known at once */
+	case PROCESS_FORKED:
+	case PROCESS_NAMED: break; /* it is known at once */
 	case PROCESS_MAPPED:
 		if (p)
 			p->stale = true;
@@ -353,6 +355,7 @@ static void on_forked(void *own, const struct engine_event *v)
 	struct diagnosis *d = own;
 	if (!is_sampled(d)) {
 		machine_add_young(&d->own->machine, v->pid, v->target);
+		commands_forked(&d->own->commands, target_pid(v->parent), v->pid, now_seconds());
 		return;
 	}
 	target_rest(v->target);
@@ -391,9 +394,27 @@ void process_examine(struct diagnosis *d, uint32_t process)
 	refresh_modules(d, process);
 }
 
+void process_note_program(struct diagnosis *d, int pid, bool executed)
+{
+	char name[16];
+	thread_name(pid, pid, name);
+	if (executed)
+		commands_executed(&d->own->commands, pid, now_seconds());
+	commands_named(&d->own->commands, pid, name, now_seconds());
+}
+
+static void note_executed(struct diagnosis *d, const struct engine_event *v)
+{
+	if (v->parent)
+		commands_used(&d->own->commands, v->pid, target_ran_ns(v->parent));
+	process_note_program(d, v->pid, true);
+}
+
 static void on_executed(void *own, const struct engine_event *v)
 {
 	struct diagnosis *d = own;
+	if (!is_sampled(d))
+		note_executed(d, v);
 	drop(d, v->pid, v->parent);
 	probing_report_privileges(&d->probing, v->pid);
 	if (is_sampled(d)) {
@@ -428,7 +449,12 @@ static void on_loaded(void *own, const struct engine_event *v)
 
 static void on_ended(void *own, const struct engine_event *v)
 {
-	drop(own, v->pid, v->target);
+	struct diagnosis *d = own;
+	if (!is_sampled(d) && v->target) {
+		commands_used(&d->own->commands, v->pid, target_ran_ns(v->target));
+		commands_ended(&d->own->commands, v->pid, now_seconds());
+	}
+	drop(d, v->pid, v->target);
 }
 
 /* The process has restricted its system calls, so it can no longer be probed. All values so far are

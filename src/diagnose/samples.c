@@ -624,8 +624,11 @@ static struct target *target_of(const struct samples *s, int pid)
  * out, and a walk by it would leave out the function with the probe, so it is not used. */
 static void before_sample(void *ctx, struct sample *sample)
 {
-	const struct target *t = target_of(ctx, sample->pid);
+	const struct samples *s = ctx;
+	const struct target *t = target_of(s, sample->pid);
 	struct registers *r = &sample->registers;
+	if (!sample->blocked)
+		commands_ran(s->commands, sample->pid, 1e-9 * (double)sample->weight);
 	if (!t || !r->known)
 		return;
 	if (sample->blocked)
@@ -654,15 +657,32 @@ static void on_placed(void *ctx, const struct sample *sample, const struct walk 
 						   .seconds = 1e-9 * (double)sample->weight});
 }
 
+static void note_command(struct samples *s, enum process_happening what, int pid, int parent)
+{
+	double when = 1e-9 * (double)(s->sampler ? s->sampler->delivered : 0);
+	const char *name = "";
+	switch (what) {
+	case PROCESS_FORKED: commands_forked(s->commands, parent, pid, when); break;
+	case PROCESS_EXECUTED: commands_executed(s->commands, pid, when); break;
+	case PROCESS_NAMED:
+		name = watched_thread(&s->sink->stacks.watched, pid, pid)->name;
+		commands_named(s->commands, pid, name, when);
+		break;
+	case PROCESS_MAPPED: break;
+	case PROCESS_ENDED: commands_ended(s->commands, pid, when); break;
+	}
+}
+
 /* A process is young before its first sample is noted. The rest is handled between two steps, not
  * in the middle of one. */
 static void on_process(void *ctx, enum process_happening what, int pid, int parent)
 {
 	struct samples *s = ctx;
-	if (what != PROCESS_FORKED) {
+	note_command(s, what, pid, parent);
+	if (what != PROCESS_FORKED && what != PROCESS_NAMED)
 		vec_push(&s->news, (struct process_news){what, pid});
+	if (what != PROCESS_FORKED)
 		return;
-	}
 	machine_note_fork(s->machine, parent);
 	if (machine_process_of(s->machine, pid) == UINT32_MAX)
 		machine_add_young(s->machine, pid, NULL);

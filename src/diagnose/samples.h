@@ -4,6 +4,7 @@
 #pragma once
 #include "callpath/sink.h"
 #include "diagnose/allocation.h"
+#include "diagnose/commands.h"
 #include "diagnose/spinning.h"
 #include "diagnose/teams.h"
 #include "diagnose/wait_function.h"
@@ -44,6 +45,7 @@ struct samples {
 	struct search *search;
 	struct code_parts *code;
 	struct machine *machine;
+	struct commands *commands;
 	struct waits *waits;
 	struct ledger *ledger;
 	struct sink *sink;

@@ -148,6 +148,7 @@ static void work(struct session *session)
 	double now = now_seconds();
 	samples_take(&d->own->samples);
 	samples_look(&d->own->samples, now);
+	commands_look(&d->own->commands, now);
 	processes_handle_news(d);
 	if (probes_are_fresh(&d->own->probes))
 		probes_check(&d->own->probes, now);
@@ -281,6 +282,7 @@ static int begin_traced(struct diagnosis *d, struct err *e)
 		tell_left_out(d, pid);
 	watched_process(&d->own->sink.stacks.watched, pid);
 	watched_name_process(&d->own->sink.stacks.watched, pid);
+	process_note_program(d, pid, d->o->session.argv);
 	process_examine(d, machine_add_process(&d->own->machine, pid, t));
 	int rc = target_unprobed(t) ? 0 : target_commit(t, NULL, e);
 	/* ERR_CONFINED: the process has restricted its system calls in between; an event will
@@ -474,6 +476,7 @@ struct diagnosis *diagnose_new(const struct diagnose_options *o)
 	struct resources *r = search_resources(own->search);
 	own->code = code_parts_new(r, d->o->loops);
 	machine_init(&own->machine, r, &own->ledger, &own->arena);
+	commands_init(&own->commands, &own->arena);
 	waits_init(&own->waits, &own->machine, &own->mapped, &own->ledger, &own->arena);
 	probes_init(&own->probes, d->probing.engine, &own->machine, &own->mapped, own->code,
 		    &own->ledger);
@@ -484,6 +487,7 @@ struct diagnosis *diagnose_new(const struct diagnose_options *o)
 	own->samples.search = own->search;
 	own->samples.code = own->code;
 	own->samples.machine = &own->machine;
+	own->samples.commands = &own->commands;
 	own->samples.waits = &own->waits;
 	own->samples.spinning = (struct spin_objects){.code = own->code, .waits = &own->waits};
 	own->samples.ledger = &own->ledger;
@@ -512,6 +516,7 @@ void diagnose_free(struct diagnosis *d)
 	probes_release(&own->probes);
 	waits_release(&own->waits);
 	machine_release(&own->machine);
+	commands_release(&own->commands);
 	mapped_release(&own->mapped);
 	code_parts_free(own->code);
 	search_free(own->search);

@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "base/quantity.h"
 #include "profile/profile.h"
 
 void evidence_release(struct evidence *e)
@@ -14,6 +15,7 @@ void evidence_release(struct evidence *e)
 	vec_free(&e->amounts);
 	vec_free(&e->holders);
 	vec_free(&e->trips);
+	vec_free(&e->commands);
 }
 
 void evidence_clear(struct evidence *e)
@@ -27,6 +29,7 @@ void evidence_clear(struct evidence *e)
 	vec_clear(&e->amounts);
 	vec_clear(&e->holders);
 	vec_clear(&e->trips);
+	vec_clear(&e->commands);
 }
 
 /* ---- checks ---- */
@@ -105,8 +108,19 @@ static bool amounts_are_sound(const struct profile *p)
 	return sound;
 }
 
+static bool commands_are_sound(const struct evidence *e)
+{
+	bool sound = true;
+	vec_each (c, &e->commands)
+		sound &= can_be(A_TIME, c->cpu) && can_be(A_TIME, c->wall) &&
+			 can_be(A_TIME, c->longest) && can_be(A_TIME, c->first) &&
+			 can_be(A_TIME, c->last) && can_be(A_TIME, c->alone) &&
+			 can_be(A_TIME, c->closing);
+	return sound;
+}
+
 bool evidence_is_sound(const struct profile *p)
 {
 	return run_is_sound(&p->evidence.run) && threads_and_objects_are_sound(p) &&
-	       chains_are_sound(p) && amounts_are_sound(p);
+	       chains_are_sound(p) && amounts_are_sound(p) && commands_are_sound(&p->evidence);
 }

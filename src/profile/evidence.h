@@ -93,6 +93,19 @@ struct evidence_trip {
 	uint64_t entries, iterations;
 };
 
+/* The processes that execute one command. */
+struct evidence_command {
+	const char *name;     /* "cc1" */
+	uint32_t processes;   /* that began during the search */
+	double cpu;           /* s */
+	double wall;          /* s of all of them */
+	double longest;       /* s of the one that ran longest, */
+	const char *argument; /* and what tells it apart: "parser.c"; empty if not known */
+	double first, last;   /* s of the search: start of the first, end of the last */
+	double alone;   /* s for which one process worked, while all others waited for children */
+	double closing; /* of that, since several worked for the last time */
+};
+
 struct evidence {
 	struct evidence_run run; /* seconds 0: there is no evidence */
 	VEC(struct evidence_name) names;
@@ -103,6 +116,7 @@ struct evidence {
 	VEC(struct evidence_amount) amounts;
 	VEC(struct evidence_holder) holders;
 	VEC(struct evidence_trip) trips;
+	VEC(struct evidence_command) commands;
 };
 
 struct profile;

@@ -257,7 +257,8 @@ struct profile_finding {
 /* A detail of a finding or, if `finding` is PROFILE_NONE, of the whole search; in display order. */
 struct profile_remark {
 	uint32_t finding; /* or PROFILE_NONE */
-	const char *kind; /* "where", "path", "waits", "held", "file", "evidence", "step", "note" */
+	const char *kind; /* "where", "path", "waits", "held", "file", "evidence", "command",
+			     "chain", "step", "note" */
 	const char *text;
 };
 

@@ -405,6 +405,29 @@ static const struct column trip_count_columns[] = {
 	COLUMN(COUNT, evidence_trip, iterations),
 };
 
+static const struct column command_columns[] = {
+	ID,
+	COLUMN(TEXT, evidence_command, name),
+	COLUMN(U32, evidence_command, processes,
+	       .about =
+		       "_processes_: those that began during the search. _cpu_, _wall_: seconds of "
+		       "all of them."),
+	COLUMN(REAL, evidence_command, cpu),
+	COLUMN(REAL, evidence_command, wall),
+	COLUMN(REAL, evidence_command, longest,
+	       .about = "_longest_: seconds of the one that ran longest; _argument_: what tells it "
+			"apart, such as its source file, or empty. _first_, _last_: when, after "
+			"the beginning of the search, the first one began and the last one ended. "
+			"_alone_: seconds for which one process worked, of this command, while "
+			"all others waited for children; _closing_: of that, since several "
+			"worked for the last time."),
+	COLUMN(TEXT, evidence_command, argument),
+	COLUMN(REAL, evidence_command, first),
+	COLUMN(REAL, evidence_command, last),
+	COLUMN(REAL, evidence_command, alone),
+	COLUMN(REAL, evidence_command, closing),
+};
+
 static const struct column finding_columns[] = {
 	ID,
 	COLUMN(TEXT, profile_finding, hypothesis),
@@ -420,8 +443,8 @@ static const struct column remark_columns[] = {
 	ID,
 	COLUMN(INDEX, profile_remark, finding, .refers = "finding"),
 	COLUMN(TEXT, profile_remark, kind,
-	       .about = "_kind_ is *where*, *path*, *waits*, *held*, *file*, *evidence*, *step* or "
-			"*note*."),
+	       .about = "_kind_ is *where*, *path*, *waits*, *held*, *file*, *evidence*, "
+			"*command*, *chain*, *step* or *note*."),
 	COLUMN(TEXT, profile_remark, text),
 };
 
@@ -496,6 +519,9 @@ const struct store_table store_tables[STORE_TABLES] = {
 		TABLE(trip_count, evidence.trips, struct evidence_trip, CHANGES_AS_A_WHOLE,
 		      "loops and functions that take much of the time: how often they were entered "
 		      "during a short time, and the iterations of loops."),
+	[TABLE_COMMAND] =
+		TABLE(command, evidence.commands, struct evidence_command, CHANGES_AS_A_WHOLE,
+		      "the commands that the program's processes have executed."),
 	[TABLE_FINDING] = TABLE(finding, findings, struct profile_finding, CHANGES_AS_A_WHOLE,
 				"findings, the most important first."),
 	[TABLE_REMARK] = TABLE(remark, remarks, struct profile_remark, CHANGES_AS_A_WHOLE,

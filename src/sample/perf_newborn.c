@@ -31,7 +31,7 @@ static void open_own(struct perf_sampler *p, struct thread *t)
 void perf_stop_inheriting(struct perf_sampler *p)
 {
 	uint32_t before = p->files.len;
-	p->solitary = true;
+	p->solitary = p->base.short_unseen = true;
 	vec_each (t, &p->threads)
 		if (t->reported)
 			open_own(p, t);

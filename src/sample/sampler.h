@@ -117,6 +117,9 @@ struct sampler {
 	char note[700];
 	/* True if what the program does in the kernel is not seen (perf_event_paranoid 2). */
 	bool user_only;
+	/* True if it is not reported any more what processes execute that live for some
+	 * milliseconds only: there are too many of them. */
+	bool short_unseen;
 	/* ns, CLOCK_MONOTONIC: of the newest event that was reported. With perf only. */
 	uint64_t delivered;
 };

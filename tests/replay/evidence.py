@@ -13,7 +13,7 @@ import tempfile
 FACTS = ("attached", "command", "ended", "finished", "fused", "loops", "note", "overhead", "sampler", "search_seconds", "seconds", "strategy")
 # In the order in which they may refer to each other; all of them but what nothing refers to.
 TABLES = ("meta", "module", "process", "resource", "experiment", "refinement", "scope", "node", "evidence", "code_name", "seen_thread",
-          "object", "chain", "chain_part", "amount", "holder", "trip_count")
+          "object", "chain", "chain_part", "amount", "holder", "trip_count", "command")
 # Table and column -> what it is a number of.
 REFERENCES = {("scope", "parent"): "scope", ("scope", "module"): "module", ("node", "parent"): "node", ("node", "module"): "module",
               ("node", "scope"): "scope", ("chain", "node"): "node", ("holder", "node"): "node", ("resource", "module"): "module"}

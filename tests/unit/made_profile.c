@@ -60,6 +60,9 @@ static void fill_evidence(struct evidence *e, uint32_t function, uint32_t loop)
 	vec_push(&e->amounts, (struct evidence_amount){loop, 0, 1, 0.1, 0.2, 0.3, 0.4, 0.5, 0});
 	vec_push(&e->holders, (struct evidence_holder){1, 1, 2, 0.75});
 	vec_push(&e->trips, (struct evidence_trip){loop, 0.01, 5, 1ull << 50});
+	vec_push(&e->commands,
+		 (struct evidence_command){"cc1", 3, 1, 2, 1.5, "it's", 0.25, 2.25, 0.5, 0.125});
+	vec_push(&e->commands, (struct evidence_command){"", 0, 0, 0, 0, "", 0, 0, 0, 0});
 }
 
 static void fill_search(struct profile *p)
@@ -317,6 +320,12 @@ static void assert_same_evidence(const struct evidence *a, const struct evidence
 	assert_same_rows(&a->trips, &b->trips,
 			 x->resource == y->resource && x->seconds == y->seconds &&
 				 x->entries == y->entries && x->iterations == y->iterations);
+	assert_same_rows(&a->commands, &b->commands,
+			 !strcmp(x->name, y->name) && x->processes == y->processes &&
+				 x->cpu == y->cpu && x->wall == y->wall &&
+				 x->longest == y->longest && !strcmp(x->argument, y->argument) &&
+				 x->first == y->first && x->last == y->last &&
+				 x->alone == y->alone && x->closing == y->closing);
 }
 
 static void assert_same_search(const struct profile *a, const struct profile *b)

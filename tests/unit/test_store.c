@@ -186,10 +186,11 @@ static uint32_t hash_statement(const char *sql)
 static void the_schema_stays(void **state)
 {
 	static const uint32_t hashes[] = {
-		0xca86224d, 0x4d285960, 0xd8df6188, 0x86995d3c, 0x882ac7f5, 0x7c7a9a9d, 0x7b69b141,
-		0x542f1825, 0xeb23d57e, 0xdf84e3b8, 0x8ca8b76f, 0x94784b44, 0x049640e2, 0x22d449db,
-		0x4ec1e297, 0x281a5c4d, 0x07fe4677, 0x94a649a6, 0xb68abc59, 0xf19d5b45, 0x3d976e75,
-		0xcd6714d2, 0xf8dd6a8e, 0xc15989c5, 0x4cbd9726, 0x3312423a, 0x506605c4, 0x3c0975dc,
+		0xca86224d, 0x4d285960, 0xd8df6188, 0x86995d3c, 0x882ac7f5, 0x7c7a9a9d,
+		0x7b69b141, 0x542f1825, 0xeb23d57e, 0xdf84e3b8, 0x8ca8b76f, 0x94784b44,
+		0x049640e2, 0x22d449db, 0x4ec1e297, 0x281a5c4d, 0x07fe4677, 0x94a649a6,
+		0xb68abc59, 0xf19d5b45, 0x3d976e75, 0xcd6714d2, 0xf8dd6a8e, 0xc15989c5,
+		0x6c5157da, 0x4cbd9726, 0x3312423a, 0x506605c4, 0x3c0975dc,
 	};
 	sqlite3 *db;
 	sqlite3_stmt *s;
@@ -314,6 +315,7 @@ static void forged_tables_are_refused(void **state)
 		"UPDATE amount SET wait=-1",
 		"UPDATE holder SET object=9",
 		"UPDATE holder SET node=99",
+		"UPDATE command SET closing=-1",
 		"UPDATE trip_count SET resource=1",
 		"UPDATE finding SET experiment=3",
 		"UPDATE finding SET node=99",

@@ -87,6 +87,8 @@ int target_pid(const struct target *t);
 const char *target_unprobed(const struct target *t);
 struct space *target_space(struct target *t);
 bool target_alive(const struct target *t);
+/* CPU time of the process, up to its end or the next program. */
+uint64_t target_ran_ns(const struct target *t);
 
 /* Makes a perf event, which the machine must support, the metric RT_EVENT + slot, slot < RT_EVENTS.
  * Must be called before subjects with that metric are added. */

@@ -29,8 +29,7 @@ void event_report(struct engine *g, enum engine_happening what, struct target *t
 
 void target_end(struct target *t, uint64_t cpu_ns)
 {
-	if (t->region.in)
-		t->hits.ended_run_ns = cpu_ns;
+	t->hits.ended_run_ns = cpu_ns;
 	threads_retire_all(t);
 	keep_made(t);
 	t->alive = false;

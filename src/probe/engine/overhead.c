@@ -41,6 +41,11 @@ void overhead_begin(struct target *t)
 	t->hits.seen_run_ns = process_cpu_ns(t->pid);
 }
 
+uint64_t target_ran_ns(const struct target *t)
+{
+	return t->alive ? process_cpu_ns(t->pid) : t->hits.ended_run_ns;
+}
+
 struct engine_overhead target_overhead(struct target *t)
 {
 	struct engine_overhead out = {0};
@@ -54,8 +59,7 @@ struct engine_overhead target_overhead(struct target *t)
 		sum += (double)hits * each[kind];
 		out.hits += kind == HIT_WALK ? 0 : hits; /* a part of other hits */
 	}
-	out.run_ns = increase(&t->hits.seen_run_ns,
-			      t->alive ? process_cpu_ns(t->pid) : t->hits.ended_run_ns);
+	out.run_ns = increase(&t->hits.seen_run_ns, target_ran_ns(t));
 	/* Probes cannot take longer than the program ran. */
 	out.probe_ns = sum < (double)out.run_ns ? (uint64_t)sum : out.run_ns;
 	return out;

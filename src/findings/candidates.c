@@ -1,6 +1,7 @@
 #include "findings/candidates.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "findings/limits.h"
 
@@ -304,19 +305,63 @@ static uint32_t object_in(const struct known *k, const struct profile_experiment
 	return PROFILE_NONE;
 }
 
+/* Processes and threads are parts with names like "4711 nginx". */
+const char *command_of(const struct known *k, uint32_t machine)
+{
+	const struct profile_resource *r = &k->p->resources.data[machine];
+	if (r->kind == RESOURCE_THREAD && r->parent != PROFILE_NONE)
+		r = &k->p->resources.data[r->parent];
+	const char *space = strchr(r->name, ' ');
+	return space ? space + 1 : r->name;
+}
+
+/* Workers do the same: what is true of several is told once. */
+static void add_like(const struct known *k, struct candidate *c, uint32_t experiment)
+{
+	const struct profile_experiment *x = experiment_of(k, experiment);
+	if (!c->local || x->focus[MACHINE] == c->machine ||
+	    strcmp(command_of(k, x->focus[MACHINE]), command_of(k, c->machine)) != 0)
+		return;
+	c->machine = x->focus[MACHINE];
+	c->like++;
+	c->least = fmin(c->least, x->value);
+	c->most = fmax(c->most, x->value);
+	if (c->object == object_in(k, x))
+		return;
+	uint64_t count;
+	c->object = PROFILE_NONE;
+	c->seconds = known_seconds(k, (enum hypothesis_id)c->hypothesis, c->part, PROFILE_NONE,
+				   &c->chain, &count);
+	c->share = share_of_run(k, c->experiment, c->seconds, count);
+}
+
+static struct candidate *candidate_about(const struct candidate_choice *c, uint8_t h, uint32_t part)
+{
+	vec_each (x, c->list)
+		if (x->hypothesis == h && x->part == part)
+			return x;
+	return NULL;
+}
+
 static void add_local(struct candidate_choice *c)
 {
 	for (uint32_t i = 0; i < c->k->p->experiments.len; i++) {
 		const struct profile_experiment *x = experiment_of(c->k, i);
 		uint8_t h = c->k->hypothesis[i];
-		bool skip = h == HYPOTHESES || !is_local(c->k, i);
-		vec_each (known, c->list)
-			skip |= known->hypothesis == h && known->part == x->focus[CODE];
-		if (skip)
+		if (h == HYPOTHESES || !is_local(c->k, i))
 			continue;
+		struct candidate *known = candidate_about(c, h, x->focus[CODE]);
+		if (known) {
+			add_like(c->k, known, i);
+			continue;
+		}
 		add_candidate(c, (enum hypothesis_id)h, i, x->focus[CODE], object_in(c->k, x),
 			      false, 0);
-		vec_last(c->list).local = true;
+		struct candidate *new = &vec_last(c->list);
+		new->local = true;
+		new->like = 1;
+		new->least = new->most = x->value;
+		new->machine = x->focus[MACHINE];
 	}
 }
 

@@ -19,12 +19,20 @@ struct candidate {
 	uint32_t chain;  /* the heaviest one through the part; PROFILE_NONE: none */
 	bool spread;     /* parts of it are candidates, too: `share` is without them */
 	bool local;      /* true of the time of one process or thread, but not of the whole run */
+	/* If local: how many like it there are, i.e. threads or processes of one command of whose
+	 * time it is true; the least and the most of their shares; the one that came last. */
+	uint32_t like;
+	double least, most;
+	uint32_t machine;
 };
 
 typedef VEC(struct candidate) candidate_list;
 
 /* Returns the function of the innermost parallel region that a candidate is in, or PROFILE_NONE. */
 uint32_t region_of(const struct known *k, const struct candidate *c);
+
+/* Returns the name of the program that a process or thread executes, as a part of the machine. */
+const char *command_of(const struct known *k, uint32_t machine);
 
 /* Finds all candidates, largest share first. */
 void candidates_find(const struct known *k, candidate_list *out);

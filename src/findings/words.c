@@ -448,6 +448,19 @@ static void add_waiting_for(struct wording *t, uint32_t finding, const struct ca
 	text_release(&line);
 }
 
+/* Adds whose time it is: that of one process or thread, or of several workers. */
+static void add_local(struct wording *t, uint32_t finding, const struct candidate *c)
+{
+	const struct profile *p = t->k->p;
+	double least = percent(fmin(c->least, 1)), most = percent(fmin(c->most, 1));
+	if (c->like < 2)
+		remark(t, finding, "where", "%.0f %% of the time of %s", most,
+		       p->resources.data[c->machine].name);
+	else
+		remark(t, finding, "where", "%u workers of %s, %.0f to %.0f %% of the time of each",
+		       c->like, command_of(t->k, c->machine), least, most);
+}
+
 void word_finding(struct wording *t, uint32_t candidate)
 {
 	const struct candidate *c = &t->list.data[candidate];
@@ -470,8 +483,7 @@ void word_finding(struct wording *t, uint32_t candidate)
 		 });
 	text_release(&sentence);
 	if (c->local)
-		remark(t, finding, "where", "%.0f %% of the time of %s", percent(x->value),
-		       p->resources.data[x->focus[MACHINE]].name);
+		add_local(t, finding, c);
 	add_path(t, finding, c);
 	add_inlined(t, finding, c);
 	/* If findings inside it do not count, its share is of what is left: that is its own. */

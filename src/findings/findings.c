@@ -16,6 +16,7 @@ static void make_all(struct wording *t)
 		       more);
 	if (!t->list.len)
 		word_no_findings(t);
+	word_commands(t);
 	word_limits(t);
 	steps_add(t);
 }

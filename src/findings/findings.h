@@ -4,6 +4,7 @@
  *	known.c       queries of the evidence
  *	candidates.c  which true experiments are reported
  *	words.c       how they are worded
+ *	commands.c    what processes of several commands spend their time in
  *	breakdown.c   what the time of a finding is made of
  *	steps.c       what to do next
  *	wording.c     remarks, for all of these

@@ -9,8 +9,10 @@ enum {
 	/* With fewer samples of a class, a share of them is off by more than a quarter, and
 	 * experiments are more accurate. */
 	FEW_SAMPLES = 20,
-	PATH_FIRST = 3, /* parts shown at the beginning of a long call path, */
-	PATH_LAST = 7,  /* and at its end */
+	SEVERAL_PROCESSES = 3,   /* with fewer, the findings say it all */
+	MOST_COMMANDS_SHOWN = 5, /* a line or two */
+	PATH_FIRST = 3,          /* parts shown at the beginning of a long call path, */
+	PATH_LAST = 7,           /* and at its end */
 };
 
 /* Share of its own samples that a part must explain: with less, most of its time is in its callees
@@ -54,6 +56,12 @@ static const double named_share = 0.5;
 /* The machine was busy if threads were ready without a CPU for these shares of the time that they
  * ran, and of the run. */
 static const double ready_share = 0.3, ready_of_run = 0.1;
+
+/* Shares of the run in which only one process worked: in all, and at the end. */
+static const double noticeable_alone = 0.2, noticeable_closing = 0.05;
+/* A single process is told of if it ran for this long (s), and if its command has this share of all
+ * CPU time. */
+static const double told_longest = 0.1, told_share = 0.05;
 
 /* For next steps: */
 static const double short_trip = 4;      /* iterations per entry, up to which a loop is short */

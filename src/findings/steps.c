@@ -221,7 +221,7 @@ static void one_busy_cpu(struct advising *a)
 	const struct wording *t = a->t;
 	const struct evidence_run *run = &t->k->e->run;
 	bool serves = run->idle > noticeable_idle * run->seconds;
-	if (!uses_one_cpu(t->k->e) || is_divided(t) || serves)
+	if (!uses_one_cpu(t->k->e) || is_divided(t) || serves || runs_commands(t->k->e))
 		return;
 	vec_each (c, &t->list) {
 		if (c->hypothesis != CPU_BOUND || c->share < worth_threads || !is_in_loop(t, c))

@@ -31,5 +31,10 @@ void word_chain(struct wording *t);
 /* Adds notes about what limits the findings. */
 void word_limits(struct wording *t);
 
+/* commands.c: adds the commands of a program of several processes. */
+void word_commands(struct wording *t);
+/* True if the program has started so many processes that they are told by command. */
+bool runs_commands(const struct evidence *e);
+
 /* steps.c: adds advice on what to do next. */
 void steps_add(struct wording *t);

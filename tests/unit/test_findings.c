@@ -557,6 +557,32 @@ static void what_one_thread_does_is_told_as_its_own(void **state)
 	assert_true(remarked("80 % of the time of 1001 thread"));
 }
 
+/* Processes of one command that wait in the same code, each for an object of its own. */
+static void like_workers_are_told_as_one(void **state)
+{
+	(void)state;
+	uint32_t root = is_false(IO_BLOCKED, focus_whole(), NONE), first = NONE;
+	for (uint32_t i = 0; i < 4; i++) {
+		static const char *const names[] = {"1 nginx", "2 nginx", "3 nginx", "4 nginx"};
+		uint32_t object = add_object(OBJECT_FILE, names[i]);
+		uint32_t process =
+			add_resource(the.host, PROFILE_MACHINE, RESOURCE_PROCESS, names[i]);
+		vec_push(&the.p.evidence.threads,
+			 (struct evidence_thread){
+				 .resource = process, .tid = (int)i + 1, .name = "", .idle = -1});
+		struct focus f = in_code(the.inner);
+		f.part[MACHINE] = process;
+		f.part[FILES] = part_of_object(object);
+		uint32_t x = is_true(IO_BLOCKED, f, 0.23 + 0.01 * i, root);
+		first = first == NONE ? x : first;
+		waited(object, 0.5);
+		SEEN(SAMPLE_IO, 0.5, object, the.inner);
+	}
+	assert_int_equal(told(), 1);
+	assert_reported(0, first, 0.2, "inner");
+	assert_true(remarked("4 workers of nginx, 23 to 26 % of the time of each"));
+}
+
 /* If it is true of all, it is nothing of the thread's own. */
 static void what_is_true_of_all_is_told_once(void **state)
 {
@@ -794,6 +820,76 @@ static void they_can_be_made_again(void **state)
 	assert_string_equal(finding(0)->sentence, sentence);
 }
 
+/* ---- processes ---- */
+
+static void ran(struct evidence_command c)
+{
+	vec_push(&the.p.evidence.commands, c);
+}
+
+static bool is_told_of_commands(void)
+{
+	vec_each (r, &the.p.remarks)
+		if (!strcmp(r->kind, "command"))
+			return true;
+	return false;
+}
+
+static void a_build_is_told_by_command(void **state)
+{
+	(void)state;
+	ran((struct evidence_command){
+		.name = "make", .processes = 1, .cpu = 0.1, .longest = 10, .argument = ""});
+	ran((struct evidence_command){.name = "cc1",
+				      .processes = 33,
+				      .cpu = 16,
+				      .longest = 1.23,
+				      .argument = "lvm.c",
+				      .alone = 0.5});
+	ran((struct evidence_command){.name = "as", .processes = 33, .cpu = 1, .argument = ""});
+	ran((struct evidence_command){.name = "rm", .processes = 1, .argument = ""});
+	ran((struct evidence_command){.name = "ld",
+				      .processes = 1,
+				      .cpu = 1.4,
+				      .longest = 1.5,
+				      .argument = "lua",
+				      .alone = 1.5,
+				      .closing = 1.5});
+	told();
+	assert_true(remarked("Commands: cc1 86 % of CPU time (33 processes; longest 1.2 s, lvm.c), "
+			     "ld 8 % (lua), as 5 % (33 processes), 2 others 1 %"));
+	assert_true(remarked("1.9 of 2 CPUs used on average; one process at a time for 20 % of the "
+			     "run, mostly ld (15 %); in the last 1.5 s only ld (lua)"));
+}
+
+static void a_script_does_one_after_the_other(void **state)
+{
+	(void)state;
+	ran((struct evidence_command){
+		.name = "sh", .processes = 1, .cpu = 0.1, .argument = "", .alone = 0.1});
+	ran((struct evidence_command){.name = "gzip",
+				      .processes = 4,
+				      .cpu = 9.9,
+				      .longest = 3,
+				      .argument = "",
+				      .alone = 9.9,
+				      .closing = 9.9});
+	told();
+	assert_true(remarked("gzip 99 % of CPU time (4 processes; longest 3.0 s), sh 1 %"));
+	assert_true(remarked("one process at a time for 100 % of the run: gzip"));
+	assert_false(remarked("in the last"));
+}
+
+static void few_processes_are_not_told_by_command(void **state)
+{
+	(void)state;
+	ran((struct evidence_command){.name = "sh", .processes = 1, .cpu = 1, .argument = ""});
+	ran((struct evidence_command){.name = "wc", .processes = 1, .cpu = 1, .argument = ""});
+	ran((struct evidence_command){.name = "nginx", .cpu = 1, .argument = ""});
+	told();
+	assert_false(is_told_of_commands());
+}
+
 /* A profile of an older sonde has findings and no evidence: they stay. */
 static void without_evidence_nothing_is_made(void **state)
 {
@@ -830,6 +926,7 @@ int main(void)
 		FINDINGS_TEST(the_specific_is_told_instead_of_the_general),
 		FINDINGS_TEST(the_general_is_told_elsewhere),
 		FINDINGS_TEST(what_one_thread_does_is_told_as_its_own),
+		FINDINGS_TEST(like_workers_are_told_as_one),
 		FINDINGS_TEST(what_is_true_of_all_is_told_once),
 		FINDINGS_TEST(the_whole_is_told_if_no_part_is),
 		FINDINGS_TEST(nothing_is_told_with_the_evidence),
@@ -842,6 +939,9 @@ int main(void)
 		FINDINGS_TEST(memory_that_is_given_back_is_told),
 		FINDINGS_TEST(short_trips_are_told),
 		FINDINGS_TEST(one_cpu_of_several),
+		FINDINGS_TEST(a_build_is_told_by_command),
+		FINDINGS_TEST(a_script_does_one_after_the_other),
+		FINDINGS_TEST(few_processes_are_not_told_by_command),
 		FINDINGS_TEST(they_can_be_made_again),
 		FINDINGS_TEST(without_evidence_nothing_is_made),
 	};

@@ -247,9 +247,14 @@ static bool is_chain(const struct profile_remark *m)
 	return m->finding == PROFILE_NONE && !strcmp(m->kind, "chain");
 }
 
+static bool is_command(const struct profile_remark *m)
+{
+	return m->finding == PROFILE_NONE && !strcmp(m->kind, "command");
+}
+
 static bool is_note(const struct profile_remark *m)
 {
-	return m->finding == PROFILE_NONE && !is_step(m) && !is_chain(m);
+	return m->finding == PROFILE_NONE && !is_step(m) && !is_chain(m) && !is_command(m);
 }
 
 /* Adds remarks about the run, one per line. */
@@ -290,6 +295,7 @@ static void add_steps(const struct profile *p, size_t width, struct text *out)
 void findings_render(const struct profile *p, size_t width, struct text *out)
 {
 	findings_headline(p, width, out);
+	add_remarks(p, is_command, width, out);
 	add_remarks(p, is_chain, width, out);
 	for (uint32_t i = 0; i < p->findings.len; i++)
 		add_finding(p, i, width, out);
@@ -453,6 +459,26 @@ static void remarks_json(const struct profile *p, const char *key,
 	json_end(j);
 }
 
+static void commands_json(const struct profile *p, struct json *j)
+{
+	json_array(j, "commands");
+	vec_each (c, &p->evidence.commands) {
+		json_object(j, NULL);
+		json_string(j, "name", c->name);
+		json_u64(j, "processes", c->processes);
+		json_quantity(j, "cpu", A_TIME, c->cpu, 6);
+		json_quantity(j, "wall", A_TIME, c->wall, 6);
+		json_quantity(j, "longest", A_TIME, c->longest, 6);
+		json_string(j, "argument", *c->argument ? c->argument : NULL);
+		json_quantity(j, "first", A_TIME, c->first, 6);
+		json_quantity(j, "last", A_TIME, c->last, 6);
+		json_quantity(j, "alone", A_TIME, c->alone, 6);
+		json_quantity(j, "closing", A_TIME, c->closing, 6);
+		json_end(j);
+	}
+	json_end(j);
+}
+
 void findings_json(const struct profile *p, struct json *j)
 {
 	const char *loops = profile_get_fact(p, "loops");
@@ -471,6 +497,7 @@ void findings_json(const struct profile *p, struct json *j)
 		finding_json(p, i, j);
 	json_end(j);
 	remarks_json(p, "chains", is_chain, j);
+	commands_json(p, j);
 	remarks_json(p, "steps", is_step, j);
 	remarks_json(p, "notes", is_note, j);
 }

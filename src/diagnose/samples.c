@@ -337,7 +337,8 @@ static bool are_waits_probed(const struct samples *s, uint32_t process)
 static bool is_probed_wait(const struct samples *s, uint32_t process, uint32_t object)
 {
 	uint8_t kind = s->waits->objects.data[object].kind;
-	return are_waits_probed(s, process) && kind != OBJECT_VARIABLE && kind != OBJECT_GPU;
+	return are_waits_probed(s, process) && kind != OBJECT_VARIABLE && kind != OBJECT_GPU &&
+	       kind != OBJECT_LOCK;
 }
 
 /* Returns what a thread waits for, as far as probes have seen it. Most system calls name their
@@ -387,7 +388,7 @@ static uint32_t waited_for(struct samples *s, uint32_t process, uint32_t thread,
 	struct wait_function f = wait_function_on_stack(&s->wait_functions, x->walk);
 	if (f.kind == OBJECT_OPENMP && s->sampler)
 		return in_runtime(s, process, &f, x);
-	if (f.kind == OBJECT_GPU)
+	if (f.kind == OBJECT_GPU || (f.kind == OBJECT_LOCK && x->call))
 		return waits_in_function(s->waits, process, f.kind, f.code, f.va, f.bias);
 	uint32_t object = are_waits_probed(s, process)
 				  ? probed_object(s, process, thread, spins(f.kind), x->call)

@@ -14,6 +14,11 @@ static const struct {
 	{"pthread_mutex_clocklock", OBJECT_MUTEX},
 	{"__lll_lock_wait*", OBJECT_MUTEX},
 	{"pthread_rwlock_*", OBJECT_RWLOCK},
+	/* Of PostgreSQL: locks of rows and tables; locks of what its processes share. */
+	{"ProcSleep", OBJECT_LOCK},
+	{"LWLockAcquire", OBJECT_LOCK},
+	{"LWLockAcquireOrWait", OBJECT_LOCK},
+	{"LWLockWaitForVar", OBJECT_LOCK},
 	{"pthread_cond_*", OBJECT_CONDITION},
 	{"pthread_barrier_wait", OBJECT_BARRIER},
 	{"sem_wait*", OBJECT_SEMAPHORE},

@@ -48,6 +48,7 @@ void word_object(const struct wording *t, uint32_t object, struct text *out)
 	case OBJECT_SOCKET:
 	case OBJECT_CONNECTION:
 	case OBJECT_ANSWER: word_connection(&t->k->e->objects.data[object], out); break;
+	case OBJECT_LOCK: text_printf(out, "a lock (%s)", name); break;
 	case OBJECT_SPIN: text_printf(out, "spin lock %s", name); break;
 	case OBJECT_VARIABLE:
 		text_printf(out, *name ? "a change of %s" : "another thread, spinning%s", name);

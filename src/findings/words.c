@@ -76,7 +76,8 @@ static void say_sync(const struct wording *t, const struct candidate *c, const c
 {
 	enum object_kind kind = known_kind(t->k, c->object);
 	bool sleeps = kind == OBJECT_SLEEP;
-	bool locks = kind == OBJECT_MUTEX || kind == OBJECT_RWLOCK || kind == OBJECT_SPIN;
+	bool locks = kind == OBJECT_MUTEX || kind == OBJECT_RWLOCK || kind == OBJECT_LOCK ||
+		     kind == OBJECT_SPIN;
 	bool spins = kind == OBJECT_VARIABLE, runtime = kind == OBJECT_OPENMP;
 	if (kind == OBJECT_SERIAL) {
 		text_add(out, "Serial code: ");

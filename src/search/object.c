@@ -5,6 +5,7 @@
 const struct object_kind_row object_kinds[OBJECT_KINDS] = {
 	[OBJECT_MUTEX] = {"mutex", SYNC, IDLE_NEVER, false},
 	[OBJECT_RWLOCK] = {"rwlock", SYNC, IDLE_NEVER, false},
+	[OBJECT_LOCK] = {"lock", SYNC, IDLE_NEVER, false},
 	[OBJECT_CONDITION] = {"condition", SYNC, IDLE_BESIDE, false},
 	[OBJECT_BARRIER] = {"barrier", SYNC, IDLE_NEVER, false},
 	[OBJECT_SEMAPHORE] = {"semaphore", SYNC, IDLE_BESIDE, false},

@@ -5,6 +5,7 @@
 enum object_kind {
 	OBJECT_MUTEX,
 	OBJECT_RWLOCK,
+	OBJECT_LOCK, /* of a program's own lock manager, by the function that waits */
 	OBJECT_CONDITION,
 	OBJECT_BARRIER,
 	OBJECT_SEMAPHORE,

@@ -626,6 +626,7 @@ static void note_crowded(struct machine *m, double dt, double cpu)
 	static const double crowded_above = 0.12, crowded_until = 0.05;
 	double kept = dt < 1 ? 1 - dt : 0;
 	m->ran = m->ran * kept + cpu;
+	m->seen_cpu *= kept;
 	m->queued *= kept;
 	each_thread (t, m)
 		m->queued += t->ready;
@@ -757,12 +758,21 @@ void machine_seen_in_call(struct machine *m, uint32_t thread, double seconds)
 	m->threads.data[thread].in_calls += seconds;
 }
 
+/* Returns CPU time per sampled time; 1 if the difference may be chance: of n samples that there
+ * should be, as many as the square root of n come more or less. */
+static double lost_samples(double ran, double seen, double each)
+{
+	static const double sure = 3,
+			    most = 50; /* standard errors; above this, it is not believed */
+	if (seen <= 0 || ran - seen < sure * sqrt(ran * each))
+		return 1;
+	return ran < most * seen ? ran / seen : most;
+}
+
 double machine_seen(struct machine *m, uint32_t thread, int tid, double seconds)
 {
-	/* CPU time per sampled time. Below `noticeable`, a difference is chance; above `most`, it
-	 * is not believed. */
-	static const double noticeable = 1.25, most = 50;
 	struct machine_thread *t = &m->threads.data[thread];
+	m->seen_cpu += seconds;
 	if (t->process == m->brief) {
 		m->brief_cpu += seconds;
 		return seconds;
@@ -770,8 +780,8 @@ double machine_seen(struct machine *m, uint32_t thread, int tid, double seconds)
 	if (!t->tid)
 		hashmap_put(&m->busy, (uint64_t)tid, 0);
 	t->seen += seconds;
-	double lost = t->seen > 0 ? t->ran / t->seen : 1;
-	return lost < noticeable ? seconds : seconds * (lost < most ? lost : most);
+	double own = lost_samples(t->ran, t->seen, seconds);
+	return seconds * (own > 1 ? own : lost_samples(m->ran, m->seen_cpu, seconds));
 }
 
 struct machine_span machine_span(const struct machine *m, uint32_t part)

@@ -141,6 +141,7 @@ struct machine {
 	/* Threads had to wait for CPUs in the last second or so. */
 	bool crowded;
 	double ran, queued; /* s on CPUs, and ready for one: older time counts less */
+	double seen_cpu;    /* s on CPUs in samples: the same */
 	uint64_t stolen_ns;
 	double stolen; /* s that other virtual machines had our CPUs, not yet given to threads */
 	struct arena *arena;

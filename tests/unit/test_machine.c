@@ -452,6 +452,23 @@ static void samples_that_were_lost_are_made_up_for(void **state)
 	assert_true(told > 0.8 * step && told < 1.2 * step);
 }
 
+/* With few samples, what a thread ran and what they stand for differ by chance. */
+static void few_samples_are_not_taken_for_lost_ones(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t thread = machine_thread_of(&f->machine, 0, getpid());
+	double seen = 0, told = 0;
+	srand(1);
+	for (int i = 0; i < 2000; i++) {
+		if (rand() % 4 == 0) {
+			seen += 4 * step;
+			told += machine_seen(&f->machine, thread, getpid(), 4 * step);
+		}
+		RUN(f, 1, {getpid(), WORKS});
+	}
+	assert_true(told < 1.05 * seen);
+}
+
 static void spans_are_of_what_passes_or_of_more(void **state)
 {
 	struct fixture *f = *state;
@@ -677,6 +694,7 @@ int main(void)
 		MACHINE_TEST(a_pool_without_requests_does_not_count),
 		MACHINE_TEST(short_lived_threads_are_one),
 		MACHINE_TEST(samples_that_were_lost_are_made_up_for),
+		MACHINE_TEST(few_samples_are_not_taken_for_lost_ones),
 		MACHINE_TEST(spans_are_of_what_passes_or_of_more),
 		MACHINE_TEST(stolen_time_is_no_time),
 		MACHINE_TEST(processes_come_and_go),

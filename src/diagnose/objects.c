@@ -30,8 +30,8 @@ static const double check_period = 0.25, varying_period = 0.02;
 static uint64_t object_key(uint32_t process, enum object_kind kind, uint64_t id)
 {
 	bool memory = object_kinds[kind].hierarchy == SYNC;
-	bool by_address = object_has_peer(kind) && id & OBJECT_BY_NAME;
-	const uint64_t key[] = {by_address ? UINT32_MAX : process, memory, id};
+	bool shared = (object_has_peer(kind) || kind == OBJECT_LOCK) && id & OBJECT_BY_NAME;
+	const uint64_t key[] = {shared ? UINT32_MAX : process, memory, id};
 	return hash_bytes(key, sizeof(key), 0);
 }
 

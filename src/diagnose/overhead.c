@@ -81,14 +81,20 @@ void overhead_step(struct overhead *o, const struct machine *m, const struct ove
 		o->marks[o->marked++ % n] = o->sums;
 }
 
-/* The time that the program lost. */
+/* The time that the program lost. Alone, its threads would not have run what was put into them, and
+ * would have had the CPU time that they lacked: they would have come as far in less time. Of
+ * threads that spin for each other, what delays one delays all. */
 static double lost_between(const struct overhead_sums *a, const struct overhead_sums *b)
 {
 	double time = b->time - a->time, run = fmax(b->run - a->run, time);
-	double of_threads =
-		b->probes - a->probes + b->samples - a->samples + b->contention - a->contention;
-	double apart = b->spun - a->spun < spinning_share * run ? time / run : 1;
-	double lost = b->stops - a->stops + (run > 0 ? of_threads * apart : 0);
+	double added = b->probes - a->probes + b->samples - a->samples;
+	double lacked = b->contention - a->contention;
+	bool apart = b->spun - a->spun < spinning_share * run;
+	double lost = b->stops - a->stops;
+	if (!apart)
+		lost += added + lacked;
+	else if (run > 0)
+		lost += time * (added + lacked) / (run + lacked);
 	return fmin(fmax(lost, 0), time);
 }
 

@@ -211,6 +211,24 @@ static double *seconds_of_threads(const struct wording *t, const struct candidat
 	return own;
 }
 
+/* Returns true if no two of these threads are of one process. */
+static bool are_processes(const struct wording *t, const double *own)
+{
+	const struct profile *p = t->k->p;
+	uint8_t *seen = xcalloc(p->resources.len + 1, 1);
+	bool apart = true;
+	for (uint32_t i = 0; i < t->k->e->threads.len; i++) {
+		const struct evidence_thread *thread = &t->k->e->threads.data[i];
+		uint32_t process = p->resources.data[thread->resource].parent;
+		if (own[i] <= 0 || !thread->tid || process == PROFILE_NONE)
+			continue;
+		apart &= !seen[process];
+		seen[process] = 1;
+	}
+	free(seen);
+	return apart;
+}
+
 static void add_threads(struct wording *t, uint32_t finding, const struct candidate *c)
 {
 	const struct evidence *e = t->k->e;
@@ -230,7 +248,8 @@ static void add_threads(struct wording *t, uint32_t finding, const struct candid
 	if (thread->tid && (count == 1 || own[most] > nearly_all * sum))
 		remark(t, finding, "where", "in thread %d (%s)", thread->tid, thread->name);
 	else
-		remark(t, finding, "where", "in %u threads", count);
+		remark(t, finding, "where", "in %u %s", count,
+		       are_processes(t, own) ? "processes" : "threads");
 	free(own);
 }
 

@@ -127,18 +127,36 @@ static double among_threads(const struct diagnosis *d, const struct live_experim
 	return worst_loss(&groups);
 }
 
+/* Returns which processes do what their clients ask for, in their busiest threads; the caller frees
+ * it. How much that is, nobody has divided among them. */
+static bool *which_serve(const struct machine *m)
+{
+	bool *serve = xcalloc(m->processes.len + 1, sizeof(*serve));
+	double *most = xcalloc(m->processes.len + 1, sizeof(*most));
+	vec_each (t, &m->threads)
+		if (t->cpu_all > most[t->process]) {
+			most[t->process] = t->cpu_all;
+			serve[t->process] = t->serves;
+		}
+	free(most);
+	return serve;
+}
+
 /* Processes that do next to nothing are left out: a parent that waits for its children. */
 static double among_processes(const struct diagnosis *d, const double *of_process)
 {
 	static const double least = 0.05; /* of the CPU time of the busiest process */
+	const struct machine *m = &d->own->machine;
 	struct groups groups = {0};
+	bool *serve = which_serve(m);
 	double most = 0;
-	for (uint32_t i = 0; i < d->own->machine.processes.len; i++)
+	for (uint32_t i = 0; i < m->processes.len; i++)
 		most = of_process[i] > most ? of_process[i] : most;
-	for (uint32_t i = 0; i < d->own->machine.processes.len; i++)
-		if (of_process[i] > least * most)
-			add_member(&groups, d->own->machine.processes.data[i].program,
-				   d->own->machine.processes.data[i].born, of_process[i]);
+	for (uint32_t i = 0; i < m->processes.len; i++)
+		if (of_process[i] > least * most && !serve[i])
+			add_member(&groups, m->processes.data[i].program, m->processes.data[i].born,
+				   of_process[i]);
+	free(serve);
 	return worst_loss(&groups);
 }
 

@@ -458,6 +458,7 @@ static void decide_which_count(struct machine *m, double dt)
 		struct machine_process *p = &m->processes.data[t->process];
 		p->works |= (t->tid || t->cpu > 0) && !is_idle(m, t, true);
 		p->serves |= t->idled[IDLE_AT_ONCE] > 0;
+		t->serves |= t->idled[IDLE_AT_ONCE] > 0;
 		work |= p->works;
 		serve |= p->serves;
 	}

@@ -272,6 +272,28 @@ static void processes_of_the_same_program_are_a_group(void **state)
 	vec_free(&y.before);
 }
 
+/* Clients decide what each process of a server does; but not of one that has a thread beside for
+ * them. */
+static void processes_that_serve_are_not_compared(void **state)
+{
+	(void)state;
+	uint32_t same = add_process("program", 1, 0.2);
+	uint32_t a = add_thread(same, 1001, 0.2), beside = add_thread(same, 1002, 0.2);
+	struct machine_thread *threads = the.d.own->machine.threads.data;
+	struct live_experiment x = of(focus_whole());
+	threads[1].cpu_all = 2;
+	threads[a].cpu_all = 6;
+	threads[beside].cpu_all = 0.1;
+	threads[beside].counted = false;
+	threads[beside].serves = true;
+	does(CODE, 1, 2);
+	does(CODE, a, 6);
+	assert_loss(&x, 2);
+	threads[1].serves = threads[a].serves = true;
+	assert_loss(&x, 0);
+	vec_free(&x.before);
+}
+
 #define IMBALANCE_TEST(function) cmocka_unit_test_setup_teardown(function, start, finish)
 
 int main(void)
@@ -286,6 +308,7 @@ int main(void)
 		IMBALANCE_TEST(threads_that_share_work_are_not_compared),
 		IMBALANCE_TEST(serial_code_is_not_divided),
 		IMBALANCE_TEST(processes_of_the_same_program_are_a_group),
+		IMBALANCE_TEST(processes_that_serve_are_not_compared),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

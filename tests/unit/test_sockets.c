@@ -28,6 +28,7 @@ static const struct socket_facts *facts_of(const struct socket_table *t, uint64_
 static void table_release(struct socket_table *t)
 {
 	hashmap_release(&t->at);
+	hashmap_release(&t->ends_at);
 	vec_free(&t->facts);
 }
 

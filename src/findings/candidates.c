@@ -270,6 +270,15 @@ static void add_truths(struct candidate_choice *c, enum hypothesis_id h)
 	hashmap_release(&t.at);
 }
 
+/* Returns true if a part of the machine has all threads, as the only process has. */
+static bool has_all_threads(const struct known *k, uint32_t machine)
+{
+	vec_each (t, &k->e->threads)
+		if (t->tid && !known_within(k, t->resource, machine))
+			return false;
+	return true;
+}
+
 /* Returns true if an experiment is true of one process or thread, but not of the whole, and has no
  * true refinement. Such experiments exist where threads do different things. The waiting of threads
  * that have turned out to be idle does not count. */
@@ -279,8 +288,7 @@ static bool is_local(const struct known *k, uint32_t experiment)
 	struct focus whole = known_focus(x);
 	enum hypothesis_id h = (enum hypothesis_id)k->hypothesis[experiment];
 	if (x->state != PROFILE_TRUE || is_over(x) || x->focus[CODE] == k->whole.part[CODE] ||
-	    x->focus[MACHINE] == k->whole.part[MACHINE] ||
-	    hypotheses[h].measure == MEASURE_IMBALANCE)
+	    has_all_threads(k, x->focus[MACHINE]) || hypotheses[h].measure == MEASURE_IMBALANCE)
 		return false;
 	whole.part[MACHINE] = k->whole.part[MACHINE];
 	if (is_about_waiting(h) && !known_worker(k, x->focus[MACHINE]))

@@ -231,22 +231,25 @@ static bool are_processes(const struct wording *t, const double *own)
 
 static void add_threads(struct wording *t, uint32_t finding, const struct candidate *c)
 {
-	const struct evidence *e = t->k->e;
-	double *own = seconds_of_threads(t, c), sum = 0;
+	const struct evidence_thread *all = t->k->e->threads.data;
+	double *own = seconds_of_threads(t, c), sum = 0, brief = 0;
 	uint32_t alive = 0, count = 0, most = 0;
-	for (uint32_t i = 0; i < e->threads.len; i++) {
-		alive += e->threads.data[i].tid != 0;
-		count += own[i] > 0 && e->threads.data[i].tid;
+	for (uint32_t i = 0; i < t->k->e->threads.len; i++) {
+		alive += all[i].tid != 0;
+		count += own[i] > 0 && all[i].tid;
 		sum += own[i];
-		most = own[i] > own[most] ? i : most;
+		brief += all[i].tid ? 0 : own[i];
+		most = all[i].tid && (!all[most].tid || own[i] > own[most]) ? i : most;
 	}
-	if (alive < 2 || !count) {
-		free(own);
-		return;
-	}
-	const struct evidence_thread *thread = &e->threads.data[most];
-	if (thread->tid && (count == 1 || own[most] > nearly_all * sum))
-		remark(t, finding, "where", "in thread %d (%s)", thread->tid, thread->name);
+	if (alive < 2 || !count)
+		;
+	else if (brief > nearly_all * sum)
+		remark(t, finding, "where", "in short-lived threads");
+	else if (own[most] > nearly_all * sum)
+		remark(t, finding, "where", "in thread %d (%s)", all[most].tid, all[most].name);
+	else if (count == 1)
+		remark(t, finding, "where", "in thread %d (%s), and in short-lived ones",
+		       all[most].tid, all[most].name);
 	else
 		remark(t, finding, "where", "in %u %s", count,
 		       are_processes(t, own) ? "processes" : "threads");

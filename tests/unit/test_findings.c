@@ -555,6 +555,11 @@ static void what_one_thread_does_is_told_as_its_own(void **state)
 	assert_reported(0, b, 0.85, "other");
 	assert_reported(1, local, 0.15, "inner");
 	assert_true(remarked("80 % of the time of 1001 thread"));
+	/* What is true of the only process, and just not of the whole, is not its own. */
+	f = in_code(the.middle);
+	f.part[MACHINE] = the.process;
+	is_true(CPU_BOUND, f, 0.8, root);
+	assert_int_equal(told(), 2);
 }
 
 /* Processes of one command that wait in the same code, each for an object of its own. */
@@ -660,6 +665,27 @@ static void threads_are_told(void **state)
 	the.p.evidence.amounts.data[1].seen_cpu = 4;
 	told();
 	assert_true(remarked("in 2 threads"));
+}
+
+static void short_lived_threads_are_told(void **state)
+{
+	(void)state;
+	computed(SECONDS);
+	add_thread(1001, "1001 thread");
+	uint32_t brief = add_thread(0, "short-lived threads");
+	uint32_t root = is_true(CPU_BOUND, focus_whole(), 1, NONE);
+	is_true(CPU_BOUND, in_code(the.inner), 0.9, root);
+	SEEN(SAMPLE_CPU, 9, NONE, the.inner);
+	vec_push(&the.p.evidence.amounts,
+		 (struct evidence_amount){.resource = the.inner, .object = NONE, .seen_cpu = 4});
+	vec_push(&the.p.evidence.amounts,
+		 (struct evidence_amount){
+			 .resource = the.inner, .thread = brief, .object = NONE, .seen_cpu = 5});
+	told();
+	assert_true(remarked("in thread 1000 (thread), and in short-lived ones"));
+	the.p.evidence.amounts.data[1].seen_cpu = 0.1;
+	told();
+	assert_true(remarked("in short-lived threads"));
 }
 
 static void how_often_an_object_is_waited_for_is_told(void **state)
@@ -932,6 +958,7 @@ int main(void)
 		FINDINGS_TEST(nothing_is_told_with_the_evidence),
 		FINDINGS_TEST(waiting_of_the_idle_is_not_told),
 		FINDINGS_TEST(threads_are_told),
+		FINDINGS_TEST(short_lived_threads_are_told),
 		FINDINGS_TEST(how_often_an_object_is_waited_for_is_told),
 		FINDINGS_TEST(callers_of_allocators_are_told),
 		FINDINGS_TEST(callers_are_listed),

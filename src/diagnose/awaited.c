@@ -143,7 +143,7 @@ static struct awaited opened(const struct awaited_set *set, const struct looking
 /* A server waits for requests, or for answers that it needs for those that it has got. */
 static struct awaited in_server(const struct awaited_set *set, const struct looking *l)
 {
-	uint64_t asked = find_asked(set, l, REPLY_AWAITED);
+	uint64_t asked = find_asked(set, l, REPLY_LIKELY);
 	return asked ? answer_on(l, asked)
 		     : (struct awaited){.kind = OBJECT_REQUESTS,
 					.fd = -1,

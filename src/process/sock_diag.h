@@ -22,10 +22,13 @@ bool diag_list_tcp(void (*each)(void *ctx, const struct listed_socket *s), void 
 /* Returns the inode of the socket that a Unix socket is connected to; 0 if there is none, or it is
  * not known. */
 uint64_t diag_unix_peer(uint64_t inode);
-/* Whether what was sent last on a TCP connection has been answered. */
+/* Whether an answer is awaited on a connection. */
 enum reply {
-	REPLY_NONE,    /* nothing is awaited, or that is not known */
-	REPLY_PERHAPS, /* sent and received last within the same millisecond */
+	REPLY_NONE, /* or that is not known */
+	REPLY_PERHAPS,
+	REPLY_LIKELY, /* in a server */
 	REPLY_AWAITED,
 };
+/* Returns whether what was sent last on a TCP connection has been answered. It is not known if
+ * something was sent and received last within the same millisecond. */
 enum reply diag_reply(const struct socket_end *local, const struct socket_end *remote);

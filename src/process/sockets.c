@@ -300,7 +300,7 @@ static enum reply unix_reply(const struct socket_facts *f, double now)
 	static const double lately = 5; /* s */
 	if (!*f->peer)
 		return REPLY_NONE;
-	return now - f->since < lately ? REPLY_AWAITED : REPLY_PERHAPS;
+	return now - f->since < lately ? REPLY_LIKELY : REPLY_PERHAPS;
 }
 
 enum reply sockets_reply(struct sockets *s, int pid, uint64_t inode, double now)

@@ -55,7 +55,7 @@ const struct socket_facts *sockets_find(struct sockets *s, int pid, uint64_t ino
 /* Returns the inode of the socket at the other end of a connection, if that is on this machine, and
  * is one of TCP in the same network namespace, or a Unix one in ours; otherwise 0. */
 uint64_t sockets_other_end(struct sockets *s, int pid, uint64_t inode, double now);
-/* Returns whether what a process has sent on a TCP connection has been answered. */
+/* Returns whether a process waits for an answer on a connection that it has opened. */
 enum reply sockets_reply(struct sockets *s, int pid, uint64_t inode, double now);
 
 /* Adds the sockets that a file of /proc/PID/net lists. `inet` is for tcp, tcp6, udp and udp6. */

@@ -20,6 +20,7 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -33,6 +34,7 @@ struct fixture {
 	int event, timer, file;
 	int child;
 	char address[32];
+	double now;
 };
 
 static void connect_all(struct fixture *f)
@@ -95,7 +97,7 @@ static int tear_down(void **state)
 static struct awaited in_call(struct fixture *f, long number, uint64_t a, uint64_t b, uint64_t c)
 {
 	const struct call_made call = {.number = (int)number, .arguments = {a, b, c}};
-	return awaited_in(&f->sockets, getpid(), &call, 0);
+	return awaited_in(&f->sockets, getpid(), &call, f->now);
 }
 
 /* What poll, select and epoll wait for on these descriptors, which must be the same. */
@@ -162,6 +164,35 @@ static void a_server_waits_for_the_answer_that_it_needs(void **state)
 	a = OF_SET(f, f->listener, f->server, f->client, f->pair[0]);
 	assert_int_equal(a.kind, OBJECT_REQUESTS);
 	assert_int_equal(read(f->client, &byte, 1), 1);
+}
+
+/* Nothing tells that an answer is owed on a Unix socket. A server connects for what it asks; of who
+ * is no server, a connection to wait at with others may be anything. */
+static void a_server_asks_where_it_has_connected_lately(void **state)
+{
+	struct fixture *f = *state;
+	struct sockaddr_un at = {.sun_family = AF_UNIX, .sun_path = "\0sonde-test-awaited"};
+	socklen_t size =
+		offsetof(struct sockaddr_un, sun_path) + sizeof("\0sonde-test-awaited") - 1;
+	int listener = socket(AF_UNIX, SOCK_STREAM, 0);
+	assert_int_equal(bind(listener, (struct sockaddr *)&at, size), 0);
+	assert_int_equal(listen(listener, 1), 0);
+	assert_int_equal(OF_SET(f, f->listener).kind, OBJECT_REQUESTS);
+	int asking = socket(AF_UNIX, SOCK_STREAM, 0);
+	assert_int_equal(connect(asking, (struct sockaddr *)&at, size), 0);
+	int asked = accept(listener, NULL, NULL);
+	f->now = 1;
+	struct awaited a = OF_SET(f, f->listener, f->server, asking);
+	assert_int_equal(a.kind, OBJECT_ANSWER);
+	assert_string_equal(a.peer, "@sonde-test-awaited");
+	assert_int_equal(OF_SET(f, asking, f->event).kind, OBJECT_CONNECTION);
+	assert_int_equal(in_call(f, SYS_read, (uint64_t)asking, 0, 1).kind, OBJECT_ANSWER);
+	f->now = 60;
+	assert_int_equal(OF_SET(f, f->listener, f->server, asking).kind, OBJECT_REQUESTS);
+	assert_int_equal(in_call(f, SYS_read, (uint64_t)asking, 0, 1).kind, OBJECT_ANSWER);
+	close(listener);
+	close(asking);
+	close(asked);
 }
 
 static void a_client_waits_for_its_peer(void **state)
@@ -243,6 +274,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		AWAITED_TEST(a_server_waits_for_requests),
 		AWAITED_TEST(a_server_waits_for_the_answer_that_it_needs),
+		AWAITED_TEST(a_server_asks_where_it_has_connected_lately),
 		AWAITED_TEST(a_client_waits_for_its_peer),
 		AWAITED_TEST(others_wake_a_thread),
 		AWAITED_TEST(a_terminal_is_for_people),

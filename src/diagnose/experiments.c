@@ -258,6 +258,16 @@ static void read_one(void *ctx, uint32_t experiment, struct reading *out)
 	};
 }
 
+/* Threads of a team, or of a runtime that moves work among them. */
+static bool is_alike(void *ctx, uint32_t machine)
+{
+	const struct diagnosis *d = ctx;
+	vec_each (t, &d->own->machine.threads)
+		if (t->part == machine && t->tid)
+			return t->shares || t->in_team;
+	return false;
+}
+
 static double overhead(void *ctx)
 {
 	return overhead_of_probing(&((struct diagnosis *)ctx)->own->overhead);
@@ -267,6 +277,7 @@ const struct program_ops diagnose_ops = {
 	.parts = find_parts,
 	.measures = can_measure,
 	.concerns = concerns,
+	.alike = is_alike,
 	.probes = are_probed,
 	.begin = begin,
 	.end = end,

@@ -24,8 +24,9 @@ struct machine_thread {
 	uint32_t part; /* resource of MACHINE: its own; of a pool, that of its process */
 	char name[16];
 	bool gone, counted;
-	bool serves; /* it has waited for work that others bring */
-	bool shares; /* its work may go on in any of several threads: a runtime (Go) divides it */
+	bool serves;  /* it has waited for work that others bring */
+	bool in_team; /* a runtime (OpenMP) has started it, and gives it work */
+	bool shares;  /* its work may go on in any of several threads: a runtime (Go) divides it */
 	uint64_t cpu_ns, ready_ns;
 	/* s in this step: */
 	double cpu;               /* on a CPU */

@@ -595,6 +595,7 @@ static void note_stack(struct samples *s, const struct seen_stack *x)
 	}
 	find_chain(s, x->walk);
 	note_sharing(s, thread, x->walk);
+	s->machine->threads.data[thread].in_team |= s->place.worker;
 	s->serial = teams_sample(&s->teams, process, thread, &s->place, seconds, &s->chain);
 	if (x->call && note_ignored(s, process, thread, x->walk, x->call, x->node, seconds))
 		return;

@@ -26,6 +26,9 @@ struct program_ops {
 	 * waiting is not worth testing on library code that all waits go through. NULL: all code is
 	 * worth testing. */
 	bool (*concerns)(void *ctx, enum hypothesis_id h, uint32_t code);
+	/* Returns whether a part of the machine is one of several to which a runtime gives work, so
+	 * that it is not worth searching alone along the code. NULL: none is. */
+	bool (*alike)(void *ctx, uint32_t machine);
 	/* Returns whether experiments on code are measured by probes. If not, samples measure all
 	 * of them at no cost, so that they need not take turns. NULL: always. */
 	bool (*probes)(void *ctx, enum hypothesis_id h);

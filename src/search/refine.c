@@ -10,7 +10,8 @@
  *	1. It is the only part of the whole: the one host, its one process, the one thread of that.
  *	2. Its samples have no deep starter that is not known of the whole.
  *
- * Such experiments are held back until that changes. */
+ * Such experiments are held back until that changes. Threads to which a runtime gives work (OpenMP,
+ * Go) are never searched alone: sixteen of them would take sixteen times as many experiments. */
 #include "search/state.h"
 
 /* Finds an experiment or schedules a new one, and makes it a refinement of `from`. If `again` is
@@ -147,9 +148,19 @@ static bool is_searched_above(struct search *s, uint32_t number, enum hierarchy 
 	return false;
 }
 
+/* Returns true if all along the code would be searched for one of many that do the same. */
+static bool is_one_of_many(struct search *s, uint32_t number, enum hierarchy axis)
+{
+	const struct experiment *e = experiment_of(s, number);
+	return axis == CODE && e->focus.part[CODE] == CODE && s->ops->alike &&
+	       s->ops->alike(s->ctx, e->focus.part[MACHINE]);
+}
+
 static bool hold_back(struct search *s, uint32_t number, enum hierarchy axis)
 {
 	struct trial *t = trial_of(s, number);
+	if (is_one_of_many(s, number, axis))
+		return true;
 	if (!is_searched_above(s, number, axis) && (axis != CODE || starters_stand_out(s, number)))
 		return false;
 	if (!t->held)

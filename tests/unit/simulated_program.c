@@ -353,8 +353,18 @@ static bool can_measure(void *ctx, enum hypothesis_id h)
 	return h != SYSTEM_TIME;
 }
 
+static bool is_alike(void *ctx, uint32_t machine)
+{
+	const struct simulation *p = ctx;
+	bool thread = false;
+	vec_each (t, &p->threads)
+		thread |= *t == machine;
+	return thread && p->alike;
+}
+
 static const struct program_ops ops = {
 	.parts = parts,
+	.alike = is_alike,
 	.measures = can_measure,
 	.probes = are_probed,
 	.begin = begin,

@@ -38,6 +38,7 @@ struct simulation {
 	double now, noise;    /* s; standard deviation of a rate that is measured for 1 s */
 	double sampled_above; /* cost of probes from which on samples are used instead; 0: never */
 	bool unprobed;        /* samples measure everything */
+	bool alike;           /* a runtime gives the threads work */
 	VEC(struct simulated_code) code;
 	VEC(struct simulated_stack) stacks;
 	VEC(struct simulated_probe) probes; /* of each experiment */

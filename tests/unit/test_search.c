@@ -750,6 +750,33 @@ static void what_one_thread_does_is_found_in_its_code(void **state)
 	simulation_release(&p);
 }
 
+/* The same of threads to which a runtime gives work: none is searched alone. */
+static void threads_of_a_runtime_are_not_searched_alone(void **state)
+{
+	struct simulation p;
+	(void)state;
+	simulation_init(&p, &search_defaults, SEED);
+	p.alike = true;
+	uint32_t entry = simulation_function(&p);
+	simulation_entry(&p, entry);
+	for (uint32_t i = 0; i < 6; i++) {
+		uint32_t work = simulation_function(&p);
+		simulation_call(&p, entry, work);
+		struct simulated_stack x = STACK(0.9, entry, work);
+		x.thread = i ? simulation_thread(&p) : p.threads.data[0];
+		does(&p, x);
+	}
+	run_until_settled(&p, 60);
+	for (uint32_t i = 0; i < search_count(p.search); i++) {
+		const struct focus *f = &search_get(p.search, i)->focus;
+		for (uint32_t k = 0; k < p.threads.len; k++)
+			assert_false(f->part[MACHINE] == p.threads.data[k] &&
+				     f->part[CODE] != CODE);
+	}
+	assert_true(is_true(of_code(&p, entry)));
+	simulation_release(&p);
+}
+
 static void what_the_whole_does_is_not_searched_again_in_a_thread(void **state)
 {
 	struct small t;
@@ -1010,6 +1037,7 @@ int main(void)
 		cmocka_unit_test(memory_management_is_apart_from_cpu_time),
 		cmocka_unit_test(the_special_hypothesis_follows_the_general_one),
 		cmocka_unit_test(what_one_thread_does_is_found_in_its_code),
+		cmocka_unit_test(threads_of_a_runtime_are_not_searched_alone),
 		cmocka_unit_test(what_the_whole_does_is_not_searched_again_in_a_thread),
 		cmocka_unit_test(a_thread_without_time_of_its_own_holds_nothing_up),
 		cmocka_unit_test(imbalance_is_found),

@@ -690,10 +690,14 @@ static void on_process(void *ctx, enum process_happening what, int pid, int pare
 		machine_add_young(s->machine, pid, NULL);
 }
 
+/* A search decides by shares of all samples. Those of four busy CPUs are enough. */
+enum { MOST_SAMPLES = 1000 }; /* per second */
+
 void samples_open(struct samples *s, unsigned hz, char *note, size_t size)
 {
 	struct sampler_options o = {.event_count = 1,
 				    .hz = hz,
+				    .most_per_second = MOST_SAMPLES,
 				    .wall = true,
 				    .max_stack = STACK_BYTES,
 				    .perf_only = true}; /* else samples_look() stops the program */

@@ -23,6 +23,7 @@ void diagnose_step(struct diagnosis *d)
 {
 	struct diagnose_private *own = d->own;
 	machine_begin_step(&own->machine, now_seconds() - own->opened);
+	const uint64_t left_out = own->samples.sampler ? own->samples.sampler->left_out : 0;
 	waits_step(&own->waits, probes_part, &own->probes);
 	probes_step(&own->probes);
 	machine_end_step(&own->machine);
@@ -31,6 +32,6 @@ void diagnose_step(struct diagnosis *d)
 			      .stops = 1e-9 * (double)engine_stopped_ns(d->probing.engine),
 			      .probes = own->probes.spent,
 			      .spun = own->samples.spun,
-			      .samples = own->sink.samples});
+			      .samples = own->sink.samples + left_out});
 	report_new_parts(d);
 }

@@ -171,10 +171,12 @@ static void set_address(__be32 out[4], const struct in6_addr *address)
  * later than any data. */
 static enum reply reply_of(const struct tcp_info *i)
 {
-	bool never_answered = i->tcpi_data_segs_out && !i->tcpi_data_segs_in;
-	if (never_answered || i->tcpi_unacked || i->tcpi_last_data_sent < i->tcpi_last_data_recv)
+	if (!i->tcpi_data_segs_out)
+		return REPLY_NONE;
+	if (!i->tcpi_data_segs_in || i->tcpi_unacked ||
+	    i->tcpi_last_data_sent < i->tcpi_last_data_recv)
 		return REPLY_AWAITED;
-	if (!i->tcpi_data_segs_out || i->tcpi_last_data_sent > i->tcpi_last_data_recv)
+	if (i->tcpi_last_data_sent > i->tcpi_last_data_recv)
 		return REPLY_NONE;
 	return i->tcpi_last_ack_recv < i->tcpi_last_data_recv ? REPLY_AWAITED : REPLY_PERHAPS;
 }

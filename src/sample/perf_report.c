@@ -105,6 +105,27 @@ static bool is_counted_twice(const struct perf_sampler *p, const struct record *
 	return p->wide && (src->tid != 0) == (r->time > p->widened);
 }
 
+/* Many threads that run at the same time have more samples than there is time to look at: on a
+ * machine whose CPUs all work, that would be theirs. Which ones are left out is chance, because
+ * samples of CPUs come in turns. */
+static bool is_left_out(struct perf_sampler *p)
+{
+	enum { PER_SECOND = 20 };
+	if (!p->o.most_per_second)
+		return false;
+	if (p->base.delivered - p->thinned_since > NS_PER_SECOND / PER_SECOND) {
+		unsigned rate = p->thinned * PER_SECOND;
+		p->one_of = (rate + p->o.most_per_second - 1) / p->o.most_per_second;
+		p->thinned_since = p->base.delivered;
+		p->thinned = 0;
+	}
+	p->thinned++;
+	p->chance = p->chance * 6364136223846793005u + 1442695040888963407u;
+	bool left_out = p->one_of > 1 && (p->chance >> 33) % p->one_of;
+	p->base.left_out += left_out;
+	return left_out;
+}
+
 static void deliver_sample(struct perf_sampler *p, const struct record *r,
 			   const struct event_source *src)
 {
@@ -114,7 +135,6 @@ static void deliver_sample(struct perf_sampler *p, const struct record *r,
 		.pid = r->pid,
 		.tid = r->tid,
 		.event = src->event,
-		.weight = r->period,
 		.in_kernel = mode == PERF_RECORD_MISC_KERNEL || mode == PERF_RECORD_MISC_HYPERVISOR,
 		.stack = r->stack_size ? r->stack : NULL,
 		.stack_size = r->stack_size,
@@ -129,6 +149,9 @@ static void deliver_sample(struct perf_sampler *p, const struct record *r,
 	if (!t || !t->reported || t->pid != r->pid)
 		return;
 	t->sampled = true;
+	if (is_left_out(p))
+		return;
+	s.weight = r->period * (p->one_of > 1 ? p->one_of : 1);
 	if (r->registers)
 		registers_from_perf(arch_native(), r->registers, &s.registers);
 	p->o.sink.sample(p->o.sink.ctx, &s);

@@ -65,6 +65,12 @@ struct perf_sampler {
 	bool lean;
 	bool finished;
 
+	/* See is_left_out(). */
+	uint64_t thinned_since; /* ns */
+	unsigned thinned;       /* samples since then */
+	unsigned one_of;        /* one of so many is delivered; 0: all are */
+	uint64_t chance;
+
 	/* See perf_wide.c. */
 	bool wide;        /* events are open on CPUs */
 	bool crowded;     /* many threads are short-lived: something is done at the end of run() */

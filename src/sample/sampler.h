@@ -74,7 +74,10 @@ struct sampler_options {
 	struct event events[EVENTS_MAX];
 	unsigned event_count;
 	unsigned hz;
-	uint64_t period;  /* instead of hz: events (ns of a clock) per sample; 0: use hz */
+	uint64_t period; /* instead of hz: events (ns of a clock) per sample; 0: use hz */
+	/* Samples of running threads per second; of more, a part is delivered, each for several.
+	 * 0: all are. */
+	unsigned most_per_second;
 	bool wall;        /* also sample threads that wait */
 	size_t max_stack; /* bytes copied in a sample */
 	bool perf_only;   /* do not stop threads: they are traced already, or it is not worth it */
@@ -122,6 +125,7 @@ struct sampler {
 	bool short_unseen;
 	/* ns, CLOCK_MONOTONIC: of the newest event that was reported. With perf only. */
 	uint64_t delivered;
+	uint64_t left_out; /* samples that others stand for */
 };
 
 /* Makes a sampler with perf rings or, if these do not work here, one that stops threads. The

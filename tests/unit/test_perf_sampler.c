@@ -237,6 +237,28 @@ static void a_program_is_sampled_from_its_start(void **state)
 	end(s, &seen);
 }
 
+/* Of many samples a part is delivered, and stands for all. */
+static void many_samples_are_thinned(void **state)
+{
+	struct seen seen;
+	struct sampler_options o = options(&seen, "cpu-clock");
+	o.most_per_second = 200;
+	struct sampler *s = new_sampler(&o);
+	struct launch l = prepare("busy");
+	(void)state;
+	watch(s, l.pid, true, true);
+	go(&l);
+	while (seen.alive > 0)
+		run(s);
+	uint64_t cpu = reap(l.pid);
+	s->ops->finish(s);
+	expect_sampled(&seen, cpu);
+	if (s->left_out < seen.samples / 4)
+		fail_msg("%llu of %llu samples were left out", (unsigned long long)s->left_out,
+			 (unsigned long long)(s->left_out + seen.samples));
+	end(s, &seen);
+}
+
 /* Rings hold a quarter of what is written during the stall, or less. */
 static void nothing_is_lost_while_the_sink_stalls(void **state)
 {
@@ -634,6 +656,7 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_program_is_sampled_from_its_start),
+		cmocka_unit_test(many_samples_are_thinned),
 		cmocka_unit_test(nothing_is_lost_while_the_sink_stalls),
 		cmocka_unit_test(a_running_program_is_told_first),
 		cmocka_unit_test(short_lived_children_are_told_to_end),

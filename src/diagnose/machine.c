@@ -763,8 +763,8 @@ void machine_seen_in_call(struct machine *m, uint32_t thread, double seconds)
  * should be, as many as the square root of n come more or less. */
 static double lost_samples(double ran, double seen, double each)
 {
-	static const double sure = 3,
-			    most = 50; /* standard errors; above this, it is not believed */
+	static const double sure = 3;  /* standard errors */
+	static const double most = 50; /* above this, it is not believed */
 	if (seen <= 0 || ran - seen < sure * sqrt(ran * each))
 		return 1;
 	return ran < most * seen ? ran / seen : most;

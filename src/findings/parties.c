@@ -126,14 +126,30 @@ static double occupied(const struct parties *s, const struct party *x)
 	return x->computed * s->stretch + x->waited;
 }
 
+/* The time for which one party waits for another. */
+static double asked_of(const struct parties *s, uint32_t from, uint32_t to)
+{
+	double sum = 0;
+	vec_each (a, &s->askings)
+		sum += a->from == from && a->to == to ? a->seconds : 0;
+	return sum;
+}
+
+/* Several may wait for a party at the same time. That it waits for one of them in turn explains
+ * nothing: of two that wait for each other, both findings would be lost. */
 bool party_explains(const struct parties *s, const struct evidence_object *o)
 {
 	uint32_t to = party_at_end(s, o);
-	double asked = 0; /* several may wait at the same time */
-	vec_each (a, &s->askings)
-		asked = a->to == to ? fmax(asked, a->seconds) : asked;
-	return to != PROFILE_NONE && asked > 0 &&
-	       occupied(s, &s->list.data[to]) >= own_share * asked;
+	bool asked = false;
+	vec_each (a, &s->askings) {
+		if (to == PROFILE_NONE || a->to != to)
+			continue;
+		asked = true;
+		double in_turn = asked_of(s, to, a->from);
+		if (occupied(s, &s->list.data[to]) - in_turn < own_share * a->seconds)
+			return false;
+	}
+	return asked;
 }
 
 /* ---- the chain ---- */
@@ -162,11 +178,11 @@ static bool is_asked(const struct parties *s, uint32_t party)
 
 /* Returns the party that waits longest for another one of the search, of those for which nobody
  * waits; PROFILE_NONE if there is none. */
-static uint32_t find_start(const struct parties *s, const uint8_t *told)
+static uint32_t find_start(const struct parties *s)
 {
 	const struct asking *best = NULL;
 	for (uint32_t i = 0; i < s->list.len; i++) {
-		const struct asking *a = longest_asking(s, i, told);
+		const struct asking *a = longest_asking(s, i, NULL);
 		if (a && a->to != PROFILE_NONE && !is_asked(s, i) &&
 		    (!best || a->seconds > best->seconds))
 			best = a;
@@ -206,7 +222,7 @@ void parties_tell(const struct parties *s, const struct profile *p,
 		  struct text *out)
 {
 	uint8_t *told = xcalloc(s->list.len + 1, 1);
-	uint32_t at = find_start(s, told);
+	uint32_t at = find_start(s);
 	const struct asking *a = NULL, *last = NULL;
 	while (at != PROFILE_NONE) {
 		const struct party *x = &s->list.data[at];

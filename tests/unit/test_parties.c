@@ -233,6 +233,8 @@ static void circles_end(void **state)
 	waits(a, to_b, 5);
 	waits(b, to_a, 4);
 	assert_string_equal(told(), "");
+	assert_false(is_explained(to_a));
+	assert_false(is_explained(to_b));
 	uint32_t c = add_process(3, "c", NONE);
 	waits(c, to_b, 9);
 	assert_string_equal(told(),
